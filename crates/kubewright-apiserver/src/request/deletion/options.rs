@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::request::codec::decode::{self, BodyError};
 use crate::request::message::Content;
-use crate::request::options::parse_integer;
+use crate::request::options::{DryRun, parse_integer};
 use crate::resources::conform_builtin;
 use crate::store::Object;
 
@@ -88,7 +88,7 @@ impl DeleteOptions {
 
     /// Makes it a dry run.
     #[must_use]
-    pub(crate) fn dry_run(mut self) -> Self {
+    pub(crate) fn with_dry_run(mut self) -> Self {
         self.dry_run = vec!["All".to_owned()];
         self
     }
@@ -108,8 +108,12 @@ impl DeleteOptions {
         })
     }
 
-    pub(crate) fn is_dry_run(&self) -> bool {
-        !self.dry_run.is_empty()
+    pub(crate) fn dry_run(&self) -> DryRun {
+        if self.dry_run.is_empty() {
+            DryRun::No
+        } else {
+            DryRun::Yes
+        }
     }
 
     fn check(&self) -> Result<(), Status> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::admission::{AdmissionAttributes, OperationOptions};
 use crate::request::message::ApiRequest;
+use crate::request::options::DryRun;
 use crate::request::target::Target;
 
 /// The attributes of a request with its new object, without the stored one. A deletion has options
@@ -17,7 +18,7 @@ pub(crate) fn attributes(
     target: &Target,
     request: &ApiRequest,
     operation: Operation,
-    is_dry_run: bool,
+    dry_run: DryRun,
     object: Option<Value>,
 ) -> AdmissionAttributes {
     let subresource = request.route.subresource.clone().unwrap_or_default();
@@ -43,7 +44,7 @@ pub(crate) fn attributes(
         name,
         namespace,
         user: request.user.clone(),
-        is_dry_run,
+        is_dry_run: dry_run == DryRun::Yes,
         options: options(request),
         object,
         old: None,

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::request::api::Api;
 use crate::request::definitions::object_removed;
+use crate::request::options::DryRun;
 use crate::request::target::Target;
 use crate::store::{CreateConflict, Expected, MAX_OBJECT_DEPTH, Object, ObservedRevision};
 
@@ -42,18 +43,18 @@ pub(super) fn commit(
     target: &Target,
     replaced: Replaced<'_>,
     mut value: Value,
-    is_dry_run: bool,
+    dry_run: DryRun,
 ) -> Result<Committed, Status> {
     check_depth(&value)?;
     drop_empty_fields(target, &mut value);
     Ok(match replaced {
         Replaced::New(guards) => {
-            if !is_dry_run {
+            if dry_run == DryRun::No {
                 check_no_revision(&value)?;
             }
-            create(api, target, value, guards, is_dry_run)
+            create(api, target, value, guards, dry_run)
         }
-        Replaced::Stored(old) => update(api, target, old, value, is_dry_run),
+        Replaced::Stored(old) => update(api, target, old, value, dry_run),
     })
 }
 
@@ -86,10 +87,10 @@ fn create(
     target: &Target,
     value: Value,
     guards: &[ObservedRevision],
-    is_dry_run: bool,
+    dry_run: DryRun,
 ) -> Committed {
     let key = target.key(text(&value["metadata"]["name"]));
-    if is_dry_run {
+    if dry_run == DryRun::Yes {
         return match api.store.get(&key) {
             Some(current) => Committed::Exists(current),
             None => Committed::Stored(Arc::new(Object::encoded(value, Default::default()))),
@@ -108,12 +109,12 @@ fn update(
     target: &Target,
     old: &Object,
     mut value: Value,
-    is_dry_run: bool,
+    dry_run: DryRun,
 ) -> Committed {
     if is_unchanged(old, &value) {
         value = old.value().clone();
     }
-    if is_dry_run {
+    if dry_run == DryRun::Yes {
         return Committed::Stored(Arc::new(Object::new(value, old.revision())));
     }
     let key = target.key(old.name());

@@ -127,8 +127,7 @@ pub(super) fn split_parts(target: &Target, part: Part, old: &Object, value: &mut
             strategy.prepare_update(old.value(), object);
         }
         Part::Status => {
-            let keeps_metadata = strategy.status.kept_metadata == KeptMetadata::All;
-            restore_all_but_status(object, old, keeps_metadata);
+            restore_all_but_status(object, old, strategy.status.kept_metadata);
             strategy.prepare_status_update(old.value(), object);
         }
         Part::Whole => {}
@@ -148,7 +147,11 @@ fn restore(object: &mut Map<String, Value>, old: &Object, field: &str) {
 
 /// Takes all but the status from the stored object. The status subresource of most built-in kinds
 /// can change metadata as well; that of custom resources keeps it.
-fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, keeps_metadata: bool) {
+fn restore_all_but_status(
+    object: &mut Map<String, Value>,
+    old: &Object,
+    kept_metadata: KeptMetadata,
+) {
     let stored = old.value().as_object().into_iter().flatten();
     let mut kept: Map<String, Value> = stored
         .filter(|(name, _)| name.as_str() != "status")
@@ -158,7 +161,7 @@ fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, keeps_m
         kept.insert("status".to_owned(), status);
     }
     let sent = object.remove("metadata").unwrap_or_default();
-    if keeps_metadata {
+    if kept_metadata == KeptMetadata::All {
         if let Some(metadata) = kept.get_mut("metadata").and_then(Value::as_object_mut) {
             match sent.get("managedFields") {
                 Some(fields) => metadata.insert("managedFields".to_owned(), fields.clone()),

@@ -24,7 +24,7 @@ use crate::authentication::User;
 use crate::request::api::Api;
 use crate::request::definitions;
 use crate::request::message::ApiRequest;
-use crate::request::options::WriteOptions;
+use crate::request::options::{DryRun, WriteOptions};
 use crate::request::target::Target;
 use crate::store::{Object, ObservedRevision};
 use crate::warnings::Warnings;
@@ -41,7 +41,7 @@ pub(crate) struct Write<'a> {
     writer: Writer,
     user: User,
     admission: Admission<'a>,
-    is_dry_run: bool,
+    dry_run: DryRun,
     warnings: Warnings,
 }
 
@@ -96,13 +96,13 @@ impl<'a> Write<'a> {
             writer: Writer::of(api, request, options, part),
             user: request.user.clone(),
             admission: Admission::Object(request),
-            is_dry_run: options.is_dry_run,
+            dry_run: options.dry_run,
             warnings: request.warnings.clone(),
         }
     }
 
     /// A write of the server itself.
-    pub(crate) fn by_server(api: &Api, target: &'a Target, part: Part, is_dry_run: bool) -> Self {
+    pub(crate) fn by_server(api: &Api, target: &'a Target, part: Part, dry_run: DryRun) -> Self {
         let subresource = (part == Part::Status).then(|| "status".to_owned());
         Self {
             target,
@@ -116,7 +116,7 @@ impl<'a> Write<'a> {
             },
             user: User::system("system:apiserver"),
             admission: Admission::Nothing,
-            is_dry_run,
+            dry_run,
             warnings: Warnings::default(),
         }
     }
@@ -178,12 +178,12 @@ impl<'a> Write<'a> {
         let (target, part) = (self.target, self.writer.part);
         let old = current.old().map(Arc::as_ref);
         let proposed = self.propose(api, change, old).await?;
-        check_definition(api, target, old.is_none(), &proposed)?;
+        check_definition(api, target, old, &proposed)?;
         let mut mutated = self.mutate(api, current, proposed).await?;
         authorize_grant(api, target, &self.user, old, &mutated)?;
         let mut new_name = NewName::of(&mutated);
         for _ in 0..MAX_ATTEMPTS {
-            let guards = guards(api, target, old.is_none(), &mutated)?;
+            let guards = guards(api, target, old, &mutated)?;
             // Kept if another name may have to be generated, or if the stored form differs.
             let mut object = if new_name.is_generated() || target.is_converted() {
                 mutated.clone()
@@ -195,13 +195,8 @@ impl<'a> Write<'a> {
             self.accept(api, old, &mut object)?;
             let admitted = self.admit(api, current, object).await?;
             let stored = version::to_stored(api, target, admitted).await?;
-            match commit(
-                api,
-                target,
-                current.replaced(&guards),
-                stored,
-                self.is_dry_run,
-            )? {
+            let replaced = current.replaced(&guards);
+            match commit(api, target, replaced, stored, self.dry_run)? {
                 Committed::Stored(object) => return Ok(Some(current.written(object))),
                 Committed::Exists(_) if self.mode == Mode::CreateOrUpdate => return Ok(None),
                 Committed::Exists(existing) => new_name.taken(target, &existing)?,
@@ -324,7 +319,7 @@ impl<'a> Write<'a> {
         } else {
             Operation::Create
         };
-        let (target, dry_run) = (self.target, self.is_dry_run);
+        let (target, dry_run) = (self.target, self.dry_run);
         AdmissionAttributes {
             old,
             ..attributes(target, request, operation, dry_run, Some(object))

@@ -30,8 +30,8 @@ pub(super) async fn bind(
         let (group, kind) = (BINDING.group, BINDING.kind);
         return Err(Status::invalid_as(group, kind, name, vec![cause]));
     }
-    let is_dry_run = options.is_dry_run;
-    let attributes = attributes(target, request, Operation::Create, is_dry_run, Some(sent));
+    let dry_run = options.dry_run;
+    let attributes = attributes(target, request, Operation::Create, dry_run, Some(sent));
     let admitted = admit(api, attributes, &request.warnings).await?;
     let binding = admitted.expect("a binding has an object");
     let now = api.timestamp();

@@ -71,9 +71,9 @@ pub(super) async fn write(
         let Current::Existing { old, .. } = &current else {
             return Err(target.not_found(target.name()?));
         };
-        let is_dry_run = change.options.is_dry_run;
+        let dry_run = change.options.dry_run;
         let sent = Some(change.of(target, old)?);
-        let mut attributes = attributes(target, request, Operation::Update, is_dry_run, sent);
+        let mut attributes = attributes(target, request, Operation::Update, dry_run, sent);
         let before = scale_of(target, old.value());
         attributes.old = Some(Arc::new(Object::new(before, old.revision())));
         let mutated = mutate(api, attributes, &request.warnings).await?;

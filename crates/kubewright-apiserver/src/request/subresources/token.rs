@@ -27,8 +27,8 @@ pub(super) async fn issue_token(
     request.warnings.add(decoded.warnings);
     let writer = Writer::of(api, request, &options, Part::Whole);
     let sent = track_unstored(&kind, decoded.value, &writer);
-    let is_dry_run = options.is_dry_run;
-    let attributes = attributes(target, request, Operation::Create, is_dry_run, Some(sent));
+    let dry_run = options.dry_run;
+    let attributes = attributes(target, request, Operation::Create, dry_run, Some(sent));
     let token_request = TokenRequest {
         namespace: target.namespace.as_deref().unwrap_or_default(),
         name: target.name()?,

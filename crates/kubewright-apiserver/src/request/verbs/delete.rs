@@ -16,6 +16,7 @@ use crate::request::deletion::{
 };
 use crate::request::list::select_all;
 use crate::request::message::ApiRequest;
+use crate::request::options::DryRun;
 use crate::request::response::{ApiBody, ApiResponse};
 use crate::request::steps::{MAX_ATTEMPTS, Selection, admit, attributes, version};
 use crate::request::target::Target;
@@ -104,7 +105,7 @@ async fn delete_object(
         {
             admit_deletion(api, target, request, options, &old).await?;
         }
-        if options.is_dry_run() {
+        if options.dry_run() == DryRun::Yes {
             return Ok(simulate_deletion(&old, step));
         }
         if let Ok(deleted) = store_deletion(&api.store, target, &old, step) {
@@ -122,8 +123,8 @@ async fn admit_deletion(
     options: &DeleteOptions,
     old: &Arc<Object>,
 ) -> Result<(), Status> {
-    let is_dry_run = options.is_dry_run();
-    let mut attributes = attributes(target, request, Operation::Delete, is_dry_run, None);
+    let dry_run = options.dry_run();
+    let mut attributes = attributes(target, request, Operation::Delete, dry_run, None);
     attributes.options = OperationOptions {
         delete_options: options.to_value(),
         ..OperationOptions::default()
