@@ -1,10 +1,10 @@
 //! The steps of requests that read and write objects.
 //!
-//! `write` is the pipeline of all writes; each of its steps is a file here: `change` decodes,
-//! `sent_metadata` checks name and namespace, `patch` patches, `ownership` tracks field managers,
-//! `guards` finds what a new object depends on, `metadata` prepares, `validate` validates,
-//! `version` converts, `commit` stores. `admit` calls admission, also for requests that store no
-//! object.
+//! `write` is the pipeline of every create, update, patch and apply. Its steps are files here:
+//! `change` decodes, `sent_metadata` checks name and namespace, `patch` patches, `ownership` tracks
+//! field managers, `guards` finds what a new object depends on, `metadata` prepares, `validate`
+//! validates, `version` converts, `commit` stores. `admit` calls admission, also for requests that
+//! store no object.
 
 mod admit;
 mod attributes;
