@@ -40,7 +40,7 @@ pub(crate) struct AdmissionAttributes {
 pub(crate) struct OperationOptions {
     pub(crate) field_manager: String,
     pub(crate) field_validation: String,
-    /// The body of a delete request; null for others.
+    /// The `DeleteOptions` of a deletion; null for others.
     pub(crate) delete_options: Value,
 }
 

@@ -3,9 +3,19 @@
 use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
+/// The status of a condition that the server sets.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ConditionStatus {
+    True,
+    False,
+}
+
 /// A condition without its time.
-pub(super) fn condition(kind: &str, is_true: bool, reason: &str, message: &str) -> Value {
-    let status = if is_true { "True" } else { "False" };
+pub(super) fn condition(kind: &str, status: ConditionStatus, reason: &str, message: &str) -> Value {
+    let status = match status {
+        ConditionStatus::True => "True",
+        ConditionStatus::False => "False",
+    };
     json!({"type": kind, "status": status, "reason": reason, "message": message})
 }
 
@@ -56,16 +66,28 @@ pub(super) fn is_condition_true(object: &Value, kind: &str) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{condition, set_condition};
+    use super::{ConditionStatus, condition, set_condition};
 
     #[test]
     fn transition_time_changes_only_with_the_status() {
         let mut value = json!({"status": {}});
-        set_condition(&mut value, condition("A", true, "r", ""), "t1");
-        set_condition(&mut value, condition("A", true, "s", ""), "t2");
+        set_condition(
+            &mut value,
+            condition("A", ConditionStatus::True, "r", ""),
+            "t1",
+        );
+        set_condition(
+            &mut value,
+            condition("A", ConditionStatus::True, "s", ""),
+            "t2",
+        );
         assert_eq!(value["status"]["conditions"][0]["lastTransitionTime"], "t1");
         assert_eq!(value["status"]["conditions"][0]["reason"], "s");
-        set_condition(&mut value, condition("A", false, "s", ""), "t3");
+        set_condition(
+            &mut value,
+            condition("A", ConditionStatus::False, "s", ""),
+            "t3",
+        );
         assert_eq!(value["status"]["conditions"][0]["lastTransitionTime"], "t3");
     }
 }

@@ -1,7 +1,7 @@
 //! Requests for objects.
 //!
 //! `message` is a request after HTTP; `execute` finds its handler in `verbs` or `subresources`;
-//! `steps` are what handlers are made of, with the pipeline of all writes in `steps/write.rs`;
+//! `steps` are what handlers are made of, with the write pipeline in `steps/write.rs`;
 //! `response` is what they return.
 
 mod api;

@@ -10,10 +10,17 @@ const MAX_MANAGER_BYTES: usize = 128;
 /// The parameters of a create, update or patch.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions {
-    pub(crate) is_dry_run: bool,
+    pub(crate) dry_run: DryRun,
     pub(crate) field_manager: Option<String>,
     pub(crate) field_validation: FieldValidation,
     pub(crate) force: Option<bool>,
+}
+
+/// Whether a request only shows what it would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DryRun {
+    No,
+    Yes,
 }
 
 /// What happens to fields that the kind does not have.
@@ -31,7 +38,7 @@ impl WriteOptions {
     /// Parses the parameters. `kind` names them in errors: `CreateOptions`.
     pub(crate) fn parse(query: &Query, kind: &str) -> Result<Self, Status> {
         let mut causes = Vec::new();
-        let is_dry_run = dry_run(query, &mut causes);
+        let dry_run = parse_dry_run(query, &mut causes);
         let field_manager = query.get("fieldManager").filter(|name| !name.is_empty());
         if let Some(name) = field_manager {
             check_manager(name, &mut causes);
@@ -54,7 +61,7 @@ impl WriteOptions {
             return Err(Status::invalid_as(META, kind, "", causes));
         }
         Ok(Self {
-            is_dry_run,
+            dry_run,
             field_manager: field_manager.map(str::to_owned),
             field_validation,
             force,
@@ -84,7 +91,7 @@ impl WriteOptions {
 }
 
 /// Parses `dryRun`, whose only value is `All`.
-pub(crate) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
+fn parse_dry_run(query: &Query, causes: &mut Vec<Cause>) -> DryRun {
     let values: Vec<&str> = query
         .all("dryRun")
         .filter(|value| !value.is_empty())
@@ -92,7 +99,11 @@ pub(crate) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
     if values.iter().any(|value| *value != "All") {
         causes.push(Cause::not_supported("dryRun", &json!(values), &["All"]));
     }
-    !values.is_empty()
+    if values.is_empty() {
+        DryRun::No
+    } else {
+        DryRun::Yes
+    }
 }
 
 /// Parses an integer parameter, with the error of Go's `strconv.ParseInt`.
@@ -129,7 +140,7 @@ fn check_manager(name: &str, causes: &mut Vec<Cause>) {
 mod tests {
     use kubewright_wire::route::Query;
 
-    use super::{FieldValidation, WriteOptions};
+    use super::{DryRun, FieldValidation, WriteOptions};
 
     fn parse(text: &str) -> Result<WriteOptions, String> {
         WriteOptions::parse(&Query::parse(text), "CreateOptions").map_err(|status| status.message)
@@ -145,7 +156,7 @@ mod tests {
         assert!(parse("fieldValidation=Maybe").is_err());
         assert!(parse(&format!("fieldManager={}", "m".repeat(129))).is_err());
         let options = parse("dryRun=All&fieldValidation=Strict").unwrap();
-        assert!(options.is_dry_run);
+        assert_eq!(options.dry_run, DryRun::Yes);
         assert_eq!(options.field_validation, FieldValidation::Strict);
     }
 

@@ -49,8 +49,20 @@ impl Conversion {
         }))
     }
 
-    /// Converts objects to the version `to` (`group/version`). Objects of that version are not
-    /// sent to the webhook.
+    /// Converts one object to the version `to` (`group/version`).
+    pub(crate) async fn convert_one(
+        &self,
+        webhooks: &WebhookClient,
+        kind: &Kind,
+        object: Value,
+        to: &str,
+    ) -> Result<Value, Status> {
+        let mut converted = self.convert(webhooks, kind, vec![object], to).await?;
+        Ok(converted.pop().expect("one object was given"))
+    }
+
+    /// Converts objects to the version `to` (`group/version`). Returns as many objects, in the same
+    /// order. Objects of that version are not sent to the webhook.
     pub(crate) async fn convert(
         &self,
         webhooks: &WebhookClient,

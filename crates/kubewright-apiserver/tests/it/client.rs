@@ -12,15 +12,19 @@ use tower::{Service, ServiceExt};
 
 const VALID_REQUEST: &str = "requests of tests are valid";
 
-/// A server without the plugins that need controllers. Its clock starts at a fixed time and moves
-/// with tokio's.
+/// A server without the plugins that need controllers.
 pub(crate) fn server() -> Server {
+    server_with(AdmissionPlugins::without_controllers())
+}
+
+/// A server with these plugins. Its clock starts at a fixed time and moves with tokio's.
+pub(crate) fn server_with(admission: AdmissionPlugins) -> Server {
     let start: Timestamp = "2026-01-01T00:00:00Z"
         .parse()
         .expect("the text is a timestamp");
     Server::new(ServerOptions {
         clock: Clock::starting_at(start),
-        admission: AdmissionPlugins::without_controllers(),
+        admission,
         ..ServerOptions::default()
     })
 }

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::json;
 
-use crate::client::{Client, server};
+use crate::client::{Client, Response, server};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -107,6 +107,53 @@ async fn names_are_generated_and_validated() {
     let bad = client.post(MAPS, json!({"metadata": {"name": "A"}})).await;
     assert_eq!(bad.code, 422);
     assert_eq!(bad.body["details"]["causes"][0]["field"], "metadata.name");
+}
+
+/// The response to a create with `generateName` while objects of these names exist.
+async fn generate_name_beside(names: &[String]) -> Response {
+    let client = Client::admin(&server());
+    // The number of requests decides which names are generated.
+    for number in 0..8 {
+        let other = format!("other{number}");
+        let name = names.get(number).unwrap_or(&other);
+        client
+            .post(MAPS, json!({"metadata": {"name": name}}))
+            .await
+            .ok();
+    }
+    let map = json!({"metadata": {"generateName": "a-"}});
+    client.post(MAPS, map).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn create_fails_after_eight_generated_names_that_exist() {
+    let mut names = Vec::new();
+    for _ in 0..8 {
+        let created = generate_name_beside(&names).await.ok();
+        let name = created["metadata"]["name"].as_str().unwrap_or_default();
+        names.push(name.to_owned());
+    }
+    let rejected = generate_name_beside(&names).await;
+    let message = format!(
+        "configmaps \"{}\" already exists, the server was not able to generate a unique name for \
+         the object",
+        names[7]
+    );
+    assert_eq!(rejected.failure(), (409, message.as_str()));
+    assert_eq!(rejected.body["reason"], "AlreadyExists");
+    assert_eq!(rejected.body["details"]["retryAfterSeconds"], 1);
+    assert_eq!(rejected.headers["retry-after"], "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_is_read_not_older_than_the_requested_revision() {
+    let client = Client::admin(&server());
+    let path = "/api/v1/namespaces/default/status";
+    assert_eq!(client.get(path).await.code, 200);
+    let early = client.get(&format!("{path}?resourceVersion=999999")).await;
+    assert_eq!(early.code, 504, "{}", early.text);
+    let invalid = client.get(&format!("{path}?resourceVersion=x")).await;
+    assert_eq!(invalid.code, 500, "{}", invalid.text);
 }
 
 #[tokio::test(start_paused = true)]

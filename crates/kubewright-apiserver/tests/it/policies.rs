@@ -1,5 +1,6 @@
 //! Admission policies, and their order among plugins.
 
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::client::{Client, server};
@@ -297,4 +298,29 @@ async fn failed_conversion_for_a_policy_is_subject_to_its_failure_policy() {
     assert_eq!(changed.code, 200, "{}", changed.text);
     let passed = client.post(foos, foo).await;
     assert_eq!(passed.code, 201, "{}", passed.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn policy_sees_the_options_of_a_deletion() {
+    let client = Client::admin(&server());
+    let rule = json!([{"expression": "request.operation != 'DELETE' || \
+        request.options.propagationPolicy == 'Background'"}]);
+    validate(&client, "background", rule, json!(["Deny"])).await;
+    let in_query = "?propagationPolicy=Background";
+    let in_body = json!({"propagationPolicy": "Background"});
+    for (name, query, body) in [("a", in_query, json!(null)), ("b", "", in_body)] {
+        client.post(MAPS, map(name, json!({}))).await.ok();
+        let path = format!("{MAPS}/{name}");
+        let other = json!({"propagationPolicy": "Orphan"});
+        assert_eq!(client.delete(&path, other).await.code, 422);
+        let path = format!("{path}{query}");
+        let deleted = if body.is_null() {
+            client
+                .send(Method::DELETE, &path, "application/json", "")
+                .await
+        } else {
+            client.delete(&path, body).await
+        };
+        assert_eq!(deleted.code, 200, "{}", deleted.text);
+    }
 }

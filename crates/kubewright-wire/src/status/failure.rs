@@ -49,6 +49,15 @@ impl Status {
         Self::failure(409, Some(Reason::AlreadyExists), message).about(resource, name)
     }
 
+    /// 409: an object of that name exists, and the new object has a `generateName`.
+    pub fn generate_name_conflict<'a>(resource: impl Into<GroupResource<'a>>, name: &str) -> Self {
+        let mut status = Self::already_exists(resource, name).retry_after(1);
+        status
+            .message
+            .push_str(", the server was not able to generate a unique name for the object");
+        status
+    }
+
     /// 409: the object changed since it was read.
     pub fn conflict<'a>(resource: impl Into<GroupResource<'a>>, name: &str) -> Self {
         Self::conflict_because(resource, name, MODIFIED)

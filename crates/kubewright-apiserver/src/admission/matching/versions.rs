@@ -90,9 +90,8 @@ pub(crate) async fn converted(
     if object["apiVersion"] == wanted.as_str() {
         return Ok(object);
     }
-    let objects = vec![object];
-    let converted = custom
+    custom
         .conversion
-        .convert(&context.webhooks, kind, objects, &wanted);
-    Ok(converted.await?.pop().unwrap_or_default())
+        .convert_one(&context.webhooks, kind, object, &wanted)
+        .await
 }

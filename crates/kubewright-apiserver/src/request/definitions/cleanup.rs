@@ -7,7 +7,7 @@ use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use serde_json::{Value, json};
 
 use crate::request::api::Api;
-use crate::request::conditions::{condition, is_condition_true, set_condition};
+use crate::request::conditions::{ConditionStatus, condition, is_condition_true, set_condition};
 use crate::request::deletion::{
     DEFINITION_FINALIZER, DeleteOptions, deletion_step, store_deletion,
 };
@@ -59,7 +59,12 @@ fn report_progress(api: &Api, name: &str) {
         };
         let mut value = definition.value().clone();
         let message = "CustomResource deletion is in progress";
-        let progress = condition("Terminating", true, "InstanceDeletionInProgress", message);
+        let progress = condition(
+            "Terminating",
+            ConditionStatus::True,
+            "InstanceDeletionInProgress",
+            message,
+        );
         set_condition(&mut value, progress, &api.timestamp());
         let is_unchanged = value == *definition.value();
         let expected = Expected::At(definition.revision());
@@ -146,5 +151,5 @@ fn completed(definition: &Object) -> Value {
     } else {
         ("NeverEstablished", "resource was never established")
     };
-    condition("Terminating", false, reason, message)
+    condition("Terminating", ConditionStatus::False, reason, message)
 }

@@ -6,7 +6,7 @@ use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
-use crate::request::conditions::{condition, is_condition_true, set_condition};
+use crate::request::conditions::{ConditionStatus, condition, is_condition_true, set_condition};
 use crate::store::{Object, Store};
 
 /// Accepts the names of a definition that no other definition of its group has
@@ -43,22 +43,37 @@ pub(super) fn accept_names(store: &Store, now: &str, value: &mut Value) {
         None => {
             set_condition(
                 value,
-                condition("NamesAccepted", true, "NoConflicts", "no conflicts found"),
+                condition(
+                    "NamesAccepted",
+                    ConditionStatus::True,
+                    "NoConflicts",
+                    "no conflicts found",
+                ),
                 now,
             );
             let message = "the initial names have been accepted";
-            let established = condition("Established", true, "InitialNamesAccepted", message);
+            let established = condition(
+                "Established",
+                ConditionStatus::True,
+                "InitialNamesAccepted",
+                message,
+            );
             set_condition(value, established, now);
         }
         Some((reason, message)) => {
             set_condition(
                 value,
-                condition("NamesAccepted", false, reason, &message),
+                condition("NamesAccepted", ConditionStatus::False, reason, &message),
                 now,
             );
             if !is_established {
                 let message = "not all names are accepted";
-                let established = condition("Established", false, "NotAccepted", message);
+                let established = condition(
+                    "Established",
+                    ConditionStatus::False,
+                    "NotAccepted",
+                    message,
+                );
                 set_condition(value, established, now);
             }
         }

@@ -4,12 +4,12 @@ use kubewright_core::Kind;
 use kubewright_kinds::{BuiltinKind, Propagation};
 use kubewright_wire::route::Query;
 use kubewright_wire::status::{Cause, Status};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::request::codec::decode::{self, BodyError};
 use crate::request::message::Content;
-use crate::request::options::parse_integer;
+use crate::request::options::{DryRun, parse_integer};
 use crate::resources::conform_builtin;
 use crate::store::Object;
 
@@ -26,21 +26,28 @@ pub(crate) const ORPHAN: &str = "orphan";
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
 /// The options of a deletion.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct DeleteOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) grace_period_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) preconditions: Option<Preconditions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) orphan_dependents: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) propagation_policy: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     dry_run: Vec<String>,
 }
 
 /// Conditions on the stored object.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Preconditions {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) uid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resource_version: Option<String>,
 }
 
@@ -73,9 +80,15 @@ impl DeleteOptions {
         Self::deserialize(&value).map_err(|error| Status::bad_request(error.to_string()))
     }
 
+    /// The options as admission sees them, whether they came in the body or as parameters
+    /// (`DeleteResource` of k8s.io/apiserver/pkg/endpoints/handlers/delete.go).
+    pub(crate) fn to_value(&self) -> Value {
+        serde_json::to_value(self).expect("options are written to JSON")
+    }
+
     /// Makes it a dry run.
     #[must_use]
-    pub(crate) fn dry_run(mut self) -> Self {
+    pub(crate) fn with_dry_run(mut self) -> Self {
         self.dry_run = vec!["All".to_owned()];
         self
     }
@@ -95,8 +108,12 @@ impl DeleteOptions {
         })
     }
 
-    pub(crate) fn is_dry_run(&self) -> bool {
-        !self.dry_run.is_empty()
+    pub(crate) fn dry_run(&self) -> DryRun {
+        if self.dry_run.is_empty() {
+            DryRun::No
+        } else {
+            DryRun::Yes
+        }
     }
 
     fn check(&self) -> Result<(), Status> {

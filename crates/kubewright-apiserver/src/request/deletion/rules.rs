@@ -8,7 +8,7 @@ use kubewright_kinds::core::NAMESPACE;
 use serde_json::{Value, json};
 
 use super::options::DeleteOptions;
-use crate::request::conditions::{condition, set_condition};
+use crate::request::conditions::{ConditionStatus, condition, set_condition};
 use crate::request::target::Target;
 use crate::store::{Expected, Object, Store, WriteConflict, metadata_mut, timestamp};
 
@@ -109,7 +109,12 @@ fn terminating_definition(old: &Object, now: &str) -> Value {
     metadata.insert("deletionTimestamp".to_owned(), json!(now));
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will \
                    begin soon";
-    let pending = condition("Terminating", true, "InstanceDeletionPending", message);
+    let pending = condition(
+        "Terminating",
+        ConditionStatus::True,
+        "InstanceDeletionPending",
+        message,
+    );
     set_condition(&mut value, pending, now);
     value
 }

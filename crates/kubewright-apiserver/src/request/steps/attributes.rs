@@ -4,26 +4,33 @@ use std::sync::Arc;
 
 use kubewright_core::Operation;
 use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::json::text;
 use serde_json::Value;
 
 use crate::admission::{AdmissionAttributes, OperationOptions};
-use crate::request::codec::decode;
 use crate::request::message::ApiRequest;
+use crate::request::options::DryRun;
 use crate::request::target::Target;
 
-/// The attributes of a request, without its objects.
+/// The attributes of a request with its new object, without the stored one. A deletion has options
+/// of its own.
 pub(crate) fn attributes(
     target: &Target,
     request: &ApiRequest,
     operation: Operation,
-    is_dry_run: bool,
+    dry_run: DryRun,
+    object: Option<Value>,
 ) -> AdmissionAttributes {
     let subresource = request.route.subresource.clone().unwrap_or_default();
     let kind = match target.resource.subresource(&subresource) {
         Some(subresource) => subresource.kind.clone(),
         None => target.kind().clone(),
     };
-    let name = target.name.clone().unwrap_or_default();
+    let name = match (&target.name, &object) {
+        (Some(name), _) => name.clone(),
+        (None, Some(object)) => text(&object["metadata"]["name"]).to_owned(),
+        (None, None) => String::new(),
+    };
     let namespace = if target.resource.is(&NAMESPACE) {
         name.clone()
     } else {
@@ -37,20 +44,14 @@ pub(crate) fn attributes(
         name,
         namespace,
         user: request.user.clone(),
-        is_dry_run,
-        options: options(request, operation),
-        object: None,
+        is_dry_run: dry_run == DryRun::Yes,
+        options: options(request),
+        object,
         old: None,
     }
 }
 
-fn options(request: &ApiRequest, operation: Operation) -> OperationOptions {
-    if operation == Operation::Delete {
-        return OperationOptions {
-            delete_options: decode::parse(&request.content).unwrap_or_default(),
-            ..OperationOptions::default()
-        };
-    }
+fn options(request: &ApiRequest) -> OperationOptions {
     let parameter = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
     OperationOptions {
         field_manager: parameter("fieldManager"),

@@ -7,11 +7,11 @@ use kubewright_wire::apply::Force;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value, json};
 
-use super::metadata::{accept_namespace, accept_new, check_name};
 use super::patch::{
     check_absent_uid, check_options, drop_duplicate_owners, parse_configuration, parse_patch,
     patched,
 };
+use super::sent_metadata::{accept_namespace, accept_new, check_name};
 use crate::request::codec::decode;
 use crate::request::message::{ApiRequest, PatchKind};
 use crate::request::options::WriteOptions;
@@ -112,8 +112,9 @@ impl Change<'_> {
         }))
     }
 
-    /// The object that takes the place of the stored one, before its owners are known. A new
-    /// object is taken out of the change.
+    /// The object that takes the place of the stored one, before its owners are known. The object
+    /// of a POST is taken out of the change. That of a PUT is kept: if another write creates the
+    /// object first, the PUT is repeated as an update.
     pub(super) fn object(
         &mut self,
         target: &Target,
@@ -121,10 +122,11 @@ impl Change<'_> {
     ) -> Result<Value, Status> {
         match (self, old) {
             (Self::Replace(sent), None) => {
-                let mut new = std::mem::take(sent);
-                if target.name.is_some() {
-                    accept_new(target, &mut new)?;
+                if target.name.is_none() {
+                    return Ok(std::mem::take(sent));
                 }
+                let mut new = sent.clone();
+                accept_new(target, &mut new)?;
                 Ok(new)
             }
             (Self::Replace(sent), Some(old)) => {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::request::api::Api;
 use crate::request::definitions::object_removed;
+use crate::request::options::DryRun;
 use crate::request::target::Target;
 use crate::store::{CreateConflict, Expected, MAX_OBJECT_DEPTH, Object, ObservedRevision};
 
@@ -21,14 +22,16 @@ pub(super) enum Committed {
     Stored(Arc<Object>),
     /// An object of this name exists.
     Exists(Arc<Object>),
-    /// Another write conflicted. Has the object that was not stored.
-    Conflict(Value),
+    /// Another write has changed or removed the object.
+    Conflict,
+    /// An object that this new one depends on has changed. Has the new object, which was not stored.
+    Outdated(Value),
 }
 
 /// The state that an object replaces.
 #[derive(Clone, Copy)]
 pub(super) enum Replaced<'a> {
-    /// None: the object is new, and is stored only while these objects are current.
+    /// Nothing. The new object is stored only while these objects are current.
     New(&'a [ObservedRevision]),
     /// The stored object.
     Stored(&'a Object),
@@ -40,18 +43,18 @@ pub(super) fn commit(
     target: &Target,
     replaced: Replaced<'_>,
     mut value: Value,
-    is_dry_run: bool,
+    dry_run: DryRun,
 ) -> Result<Committed, Status> {
     check_depth(&value)?;
     drop_empty_fields(target, &mut value);
     Ok(match replaced {
         Replaced::New(guards) => {
-            if !is_dry_run {
+            if dry_run == DryRun::No {
                 check_no_revision(&value)?;
             }
-            create(api, target, value, guards, is_dry_run)
+            create(api, target, value, guards, dry_run)
         }
-        Replaced::Stored(old) => update(api, target, old, value, is_dry_run),
+        Replaced::Stored(old) => update(api, target, old, value, dry_run),
     })
 }
 
@@ -68,7 +71,7 @@ fn check_depth(value: &Value) -> Result<(), Status> {
 }
 
 /// Checks that a new object names no revision. The store does this, after all other checks
-/// (`Create` of k8s.io/apiserver/pkg/storage/etcd3): what is no number is ignored.
+/// (`Create` of k8s.io/apiserver/pkg/storage/etcd3). An invalid number is ignored.
 fn check_no_revision(value: &Value) -> Result<(), Status> {
     let revision = text(&value["metadata"]["resourceVersion"]).parse::<u64>();
     if revision.is_ok_and(|number| number != 0) {
@@ -84,10 +87,10 @@ fn create(
     target: &Target,
     value: Value,
     guards: &[ObservedRevision],
-    is_dry_run: bool,
+    dry_run: DryRun,
 ) -> Committed {
     let key = target.key(text(&value["metadata"]["name"]));
-    if is_dry_run {
+    if dry_run == DryRun::Yes {
         return match api.store.get(&key) {
             Some(current) => Committed::Exists(current),
             None => Committed::Stored(Arc::new(Object::encoded(value, Default::default()))),
@@ -96,7 +99,7 @@ fn create(
     match api.store.create(key, value, guards) {
         Ok(object) => Committed::Stored(object),
         Err(CreateConflict::Exists(current)) => Committed::Exists(current),
-        Err(CreateConflict::Outdated(value)) => Committed::Conflict(value),
+        Err(CreateConflict::Outdated(value)) => Committed::Outdated(value),
     }
 }
 
@@ -106,12 +109,12 @@ fn update(
     target: &Target,
     old: &Object,
     mut value: Value,
-    is_dry_run: bool,
+    dry_run: DryRun,
 ) -> Committed {
     if is_unchanged(old, &value) {
         value = old.value().clone();
     }
-    if is_dry_run {
+    if dry_run == DryRun::Yes {
         return Committed::Stored(Arc::new(Object::new(value, old.revision())));
     }
     let key = target.key(old.name());
@@ -119,14 +122,14 @@ fn update(
         // Watches see the object as it was stored, with its finalizers; only the response has what
         // was sent (`deleteWithoutFinalizers` of k8s.io/apiserver).
         if api.store.remove(key, old.revision()).is_err() {
-            return Committed::Conflict(value);
+            return Committed::Conflict;
         }
         object_removed(api, &target.resource.id);
         return Committed::Stored(Arc::new(Object::new(value, old.revision())));
     }
     match api.store.put(key, Expected::At(old.revision()), value) {
         Ok(object) => Committed::Stored(object),
-        Err(_) => Committed::Conflict(Value::Null),
+        Err(_) => Committed::Conflict,
     }
 }
 

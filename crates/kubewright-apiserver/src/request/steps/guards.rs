@@ -9,18 +9,18 @@ use crate::admission::{AdmissionPlugin, check_namespace};
 use crate::request::api::Api;
 use crate::request::target::Target;
 use crate::resources::terminating_definition;
-use crate::store::{Key, ObservedRevision};
+use crate::store::{Key, Object, ObservedRevision};
 
 /// The states of the namespace and the definition of a new object, which is stored only while they
 /// are current. An error when one of them is missing or being deleted.
 pub(super) fn guards(
     api: &Api,
     target: &Target,
-    is_new: bool,
+    old: Option<&Object>,
     object: &Value,
 ) -> Result<Vec<ObservedRevision>, Status> {
     let mut guards = Vec::new();
-    if !is_new {
+    if old.is_some() {
         return Ok(guards);
     }
     let name = text(&object["metadata"]["name"]);
@@ -39,10 +39,10 @@ pub(super) fn guards(
 pub(super) fn check_definition(
     api: &Api,
     target: &Target,
-    is_new: bool,
+    old: Option<&Object>,
     object: &Value,
 ) -> Result<(), Status> {
-    if !is_new {
+    if old.is_some() {
         return Ok(());
     }
     let name = text(&object["metadata"]["name"]);

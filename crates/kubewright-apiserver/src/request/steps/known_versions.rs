@@ -39,12 +39,10 @@ impl KnownVersions {
         };
         let key = (object.to_string(), version.clone());
         let conversion = &custom.conversion;
-        let mut converted = conversion
-            .convert(webhooks, target.kind(), vec![object], &version)
+        let converted = conversion
+            .convert_one(webhooks, target.kind(), object, &version)
             .await?;
-        self.known
-            .lock()
-            .insert(key, converted.pop().unwrap_or_default());
+        self.known.lock().insert(key, converted);
         Ok(true)
     }
 

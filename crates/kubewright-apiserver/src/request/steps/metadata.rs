@@ -1,82 +1,27 @@
-//! Prepares objects for the store: metadata, and the parts that a write cannot change.
+//! Prepares objects for the store: the metadata that the server sets, and the parts that a write
+//! cannot change.
 
 use kubewright_core::Revision;
-use kubewright_kinds::core::SERVICE;
 use kubewright_kinds::json::text;
-use kubewright_kinds::{Generation, KeptMetadata, StatusOnCreate, allocate_address};
+use kubewright_kinds::{Generation, KeptMetadata, StatusOnCreate};
 use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
+use super::new_name::generate_name;
 use super::part::Part;
 use super::revision::parse_unsigned;
+use super::sent_metadata::accept_namespace;
+use super::service_address::allocate_service_address;
 use crate::request::api::Api;
 use crate::request::target::Target;
-use crate::store::{Object, Random, metadata_mut};
-
-/// The fields that only the server sets.
-const SYSTEM_FIELDS: [&str; 5] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "selfLink",
-    "uid",
-];
-const MAX_GENERATED_BASE: usize = 58;
-
-/// Removes the fields that only the server sets, and sets the namespace of the URL.
-pub(crate) fn accept_new(target: &Target, value: &mut Value) -> Result<(), Status> {
-    let metadata = metadata_mut(value);
-    for field in SYSTEM_FIELDS {
-        metadata.remove(field);
-    }
-    accept_namespace(target, metadata)
-}
-
-/// Sets the namespace of the URL; another one is an error.
-pub(crate) fn accept_namespace(
-    target: &Target,
-    metadata: &mut Map<String, Value>,
-) -> Result<(), Status> {
-    let sent = string(metadata, "namespace");
-    match &target.namespace {
-        Some(namespace) if sent.is_empty() || sent == *namespace => {
-            metadata.insert("namespace".to_owned(), json!(namespace));
-            Ok(())
-        }
-        Some(_) => Err(Status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        )),
-        None => {
-            metadata.remove("namespace");
-            Ok(())
-        }
-    }
-}
-
-/// Checks that the name of a changed object is that of the URL.
-pub(crate) fn check_name(metadata: &Map<String, Value>, name: &str) -> Result<(), Status> {
-    let sent = string(metadata, "name");
-    if sent.is_empty() {
-        return Err(Status::bad_request(format!(
-            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
-        )));
-    }
-    if sent != name {
-        return Err(Status::bad_request(format!(
-            "the name of the object ({sent}) does not match the name on the URL ({name})"
-        )));
-    }
-    Ok(())
-}
+use crate::store::{Object, metadata_mut};
 
 /// Prepares a new object: metadata, status, name, and what its kind needs.
 pub(super) fn prepare_new(api: &Api, target: &Target, value: &mut Value) -> Result<(), Status> {
     accept_namespace(target, metadata_mut(value))?;
     set_system_fields(api, target, value);
-    if target.resource.is(&SERVICE) {
-        allocate_service_address(api, target, value)?;
-    }
+    allocate_service_address(api, target, value)?;
     generate_name(&api.random, value);
     if let Some(object) = value.as_object_mut() {
         target.resource.strategy.canonicalize(object);
@@ -118,28 +63,6 @@ fn reset_status(target: &Target, value: &mut Value) {
     if let Some(status) = zero.as_ref().and_then(|zero| zero.get("status")) {
         object.insert("status".to_owned(), status.clone());
     }
-}
-
-fn allocate_service_address(api: &Api, target: &Target, value: &mut Value) -> Result<(), Status> {
-    let services = api.store.list(SERVICE.resource_id(), None);
-    let others: Vec<&Value> = services.iter().map(|other| other.value()).collect();
-    let allocated = allocate_address(value, &others, api.random.next());
-    let name = text(&value["metadata"]["name"]);
-    allocated.map_err(|causes| Status::invalid(target.kind(), name, causes))
-}
-
-/// Generates a name from `generateName`, when there is no name.
-fn generate_name(random: &Random, value: &mut Value) {
-    let metadata = metadata_mut(value);
-    let mut name = string(metadata, "generateName");
-    if name.is_empty() || !string(metadata, "name").is_empty() {
-        return;
-    }
-    while name.len() > MAX_GENERATED_BASE {
-        name.pop();
-    }
-    name.push_str(&random.suffix());
-    metadata.insert("name".to_owned(), json!(name));
 }
 
 /// Takes the fields from the stored object that an update cannot change.
@@ -204,8 +127,7 @@ pub(super) fn split_parts(target: &Target, part: Part, old: &Object, value: &mut
             strategy.prepare_update(old.value(), object);
         }
         Part::Status => {
-            let keeps_metadata = strategy.status.kept_metadata == KeptMetadata::All;
-            restore_all_but_status(object, old, keeps_metadata);
+            restore_all_but_status(object, old, strategy.status.kept_metadata);
             strategy.prepare_status_update(old.value(), object);
         }
         Part::Whole => {}
@@ -225,7 +147,11 @@ fn restore(object: &mut Map<String, Value>, old: &Object, field: &str) {
 
 /// Takes all but the status from the stored object. The status subresource of most built-in kinds
 /// can change metadata as well; that of custom resources keeps it.
-fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, keeps_metadata: bool) {
+fn restore_all_but_status(
+    object: &mut Map<String, Value>,
+    old: &Object,
+    kept_metadata: KeptMetadata,
+) {
     let stored = old.value().as_object().into_iter().flatten();
     let mut kept: Map<String, Value> = stored
         .filter(|(name, _)| name.as_str() != "status")
@@ -235,7 +161,7 @@ fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, keeps_m
         kept.insert("status".to_owned(), status);
     }
     let sent = object.remove("metadata").unwrap_or_default();
-    if keeps_metadata {
+    if kept_metadata == KeptMetadata::All {
         if let Some(metadata) = kept.get_mut("metadata").and_then(Value::as_object_mut) {
             match sent.get("managedFields") {
                 Some(fields) => metadata.insert("managedFields".to_owned(), fields.clone()),
@@ -271,10 +197,6 @@ fn is_generation_incremented(target: &Target, old: &Object, new: &Map<String, Va
     !before.eq(after)
         || generation == Generation::ContentAndAnnotations
             && annotations(stored.get("metadata")) != annotations(new.get("metadata"))
-}
-
-fn string(metadata: &Map<String, Value>, field: &str) -> String {
-    metadata.get(field).map_or("", text).to_owned()
 }
 
 fn is_empty(value: &Value) -> bool {

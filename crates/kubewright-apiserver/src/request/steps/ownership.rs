@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use super::known_versions::{KnownVersions, TargetVersions};
 use super::part::Part;
+use crate::request::api::Api;
+use crate::request::message::ApiRequest;
+use crate::request::options::WriteOptions;
 use crate::request::target::Target;
 use crate::store::{Object, metadata_mut};
 
@@ -26,6 +29,19 @@ pub(crate) struct Writer {
     pub(super) versions: Arc<KnownVersions>,
 }
 
+impl Writer {
+    /// The writer of a request to a part of an object.
+    pub(crate) fn of(api: &Api, request: &ApiRequest, options: &WriteOptions, part: Part) -> Self {
+        Self {
+            manager: options.manager(&request.user_agent),
+            subresource: request.route.subresource.clone(),
+            part,
+            now: api.clock.now(),
+            versions: Arc::default(),
+        }
+    }
+}
+
 /// Updates `managedFields` after a write other than apply.
 pub(super) fn track(target: &Target, old: Option<&Object>, new: Value, writer: &Writer) -> Value {
     with_write(target, writer, |write| {
@@ -33,8 +49,8 @@ pub(super) fn track(target: &Target, old: Option<&Object>, new: Value, writer: &
     })
 }
 
-/// Sets `managedFields` of the object of a subresource, such as a `TokenRequest`.
-pub(crate) fn track_subresource(kind: &Kind, new: Value, writer: &Writer) -> Value {
+/// Sets `managedFields` of an object that is not stored: a `TokenRequest` or a review.
+pub(crate) fn track_unstored(kind: &Kind, new: Value, writer: &Writer) -> Value {
     let Some(schema) = Schema::builtin().kind(kind) else {
         return new;
     };

@@ -12,7 +12,7 @@ use kubewright_wire::schema::Schema;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value};
 
-use super::metadata::{accept_namespace, check_name};
+use super::sent_metadata::{accept_namespace, check_name};
 use crate::request::codec::decode;
 use crate::request::message::{Content, PatchKind};
 use crate::request::options::WriteOptions;

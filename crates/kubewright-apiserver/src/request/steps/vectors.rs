@@ -9,8 +9,9 @@ use kubewright_wire::status::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::metadata::{accept_new, keep_system_fields, set_system_fields, split_parts};
+use super::metadata::{keep_system_fields, set_system_fields, split_parts};
 use super::part::Part;
+use super::sent_metadata::accept_new;
 use super::validate::validate;
 use crate::request::Api;
 use crate::request::target::Target;

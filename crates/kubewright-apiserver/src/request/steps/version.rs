@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::request::api::Api;
 use crate::request::target::Target;
-use crate::resources::CustomVersion;
 use crate::store::Object;
 
 /// Converts a stored object to the version of the request.
@@ -19,11 +18,12 @@ pub(crate) async fn in_request(
     target: &Target,
     object: Arc<Object>,
 ) -> Result<Arc<Object>, Status> {
-    let mut converted = all_in_request(api, target, vec![Arc::clone(&object)]).await?;
-    Ok(converted.pop().unwrap_or(object))
+    let mut converted = all_in_request(api, target, vec![object]).await?;
+    Ok(converted.pop().expect("one object was given"))
 }
 
-/// Converts stored objects to the version of the request.
+/// Converts stored objects to the version of the request. Returns as many objects, in the same
+/// order.
 pub(crate) async fn all_in_request(
     api: &Api,
     target: &Target,
@@ -49,14 +49,18 @@ pub(crate) async fn all_in_request(
     if others.is_empty() {
         return Ok(restored);
     }
-    let mut converted = convert(api, target, custom, others, &wanted)
+    let mut converted = custom
+        .conversion
+        .convert(&api.webhooks, target.kind(), others, &wanted)
         .await?
         .into_iter();
     let in_version = restored.into_iter().map(|object| {
         if !is_other(&object) {
             return object;
         }
-        let mut value = converted.next().unwrap_or_default();
+        let mut value = converted
+            .next()
+            .expect("each object of another version was converted");
         custom.schema().conform(&mut value);
         Arc::new(Object::encoded(value, object.revision()))
     });
@@ -75,19 +79,8 @@ pub(crate) async fn to_stored(api: &Api, target: &Target, value: Value) -> Resul
     if value["apiVersion"] == wanted {
         return Ok(value);
     }
-    let mut stored = convert(api, target, custom, vec![value], wanted).await?;
-    Ok(stored.pop().unwrap_or_default())
-}
-
-async fn convert(
-    api: &Api,
-    target: &Target,
-    custom: &CustomVersion,
-    objects: Vec<Value>,
-    wanted: &str,
-) -> Result<Vec<Value>, Status> {
-    let conversion = &custom.conversion;
-    conversion
-        .convert(&api.webhooks, target.kind(), objects, wanted)
+    custom
+        .conversion
+        .convert_one(&api.webhooks, target.kind(), value, wanted)
         .await
 }

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use kubewright_core::Operation;
 use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
-use kubewright_kinds::core::NAMESPACE;
-use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::admit;
 use super::attributes::attributes;
 use super::authorize::{authorize_create, authorize_grant};
 use super::change::{Change, Ownership, complete_applied};
 use super::commit::{Committed, Replaced, commit};
 use super::guards::{check_definition, guards};
 use super::metadata::{check_revision, keep_system_fields, prepare_changed, prepare_new};
+use super::new_name::{NewName, name_or_base};
 use super::ownership::{self, Writer};
 use super::part::Part;
 use super::validate::validate;
@@ -24,15 +24,15 @@ use crate::authentication::User;
 use crate::request::api::Api;
 use crate::request::definitions;
 use crate::request::message::ApiRequest;
-use crate::request::options::WriteOptions;
+use crate::request::options::{DryRun, WriteOptions};
 use crate::request::target::Target;
 use crate::store::{Object, ObservedRevision};
 use crate::warnings::Warnings;
 
 /// How often a write is tried while other writes conflict with it.
 pub(crate) const MAX_ATTEMPTS: usize = 64;
-/// How many names are generated while objects of these names exist.
-const MAX_NAMES: usize = 8;
+
+const HAS_OBJECT: &str = "the attributes of a write have an object";
 
 /// One write of an object.
 pub(crate) struct Write<'a> {
@@ -41,7 +41,7 @@ pub(crate) struct Write<'a> {
     writer: Writer,
     user: User,
     admission: Admission<'a>,
-    is_dry_run: bool,
+    dry_run: DryRun,
     warnings: Warnings,
 }
 
@@ -93,22 +93,16 @@ impl<'a> Write<'a> {
         Self {
             target,
             mode: Mode::Update,
-            writer: Writer {
-                manager: options.manager(&request.user_agent),
-                subresource: request.route.subresource.clone(),
-                part,
-                now: api.clock.now(),
-                versions: Arc::default(),
-            },
+            writer: Writer::of(api, request, options, part),
             user: request.user.clone(),
             admission: Admission::Object(request),
-            is_dry_run: options.is_dry_run,
+            dry_run: options.dry_run,
             warnings: request.warnings.clone(),
         }
     }
 
     /// A write of the server itself.
-    pub(crate) fn by_server(api: &Api, target: &'a Target, part: Part, is_dry_run: bool) -> Self {
+    pub(crate) fn by_server(api: &Api, target: &'a Target, part: Part, dry_run: DryRun) -> Self {
         let subresource = (part == Part::Status).then(|| "status".to_owned());
         Self {
             target,
@@ -122,7 +116,7 @@ impl<'a> Write<'a> {
             },
             user: User::system("system:apiserver"),
             admission: Admission::Nothing,
-            is_dry_run,
+            dry_run,
             warnings: Warnings::default(),
         }
     }
@@ -137,10 +131,6 @@ impl<'a> Write<'a> {
     pub(crate) fn admission(mut self, admission: Admission<'a>) -> Self {
         self.admission = admission;
         self
-    }
-
-    pub(crate) fn writer(&self) -> &Writer {
-        &self.writer
     }
 
     /// Runs a write, and repeats it while other writes conflict with it.
@@ -185,46 +175,39 @@ impl<'a> Write<'a> {
         current: &Current,
         change: &mut Change<'_>,
     ) -> Result<Option<Written>, Status> {
-        let (target, old) = (self.target, current.old());
+        let (target, part) = (self.target, self.writer.part);
+        let old = current.old().map(Arc::as_ref);
         let proposed = self.propose(api, change, old).await?;
-        check_definition(api, target, old.is_none(), &proposed)?;
-        let mut mutated = self.mutate(api, old, proposed).await?;
-        authorize_grant(api, target, &self.user, old.map(Arc::as_ref), &mutated)?;
-        let is_generated = old.is_none() && is_empty(&mutated["metadata"]["name"]);
-        for _ in 0..MAX_NAMES {
-            let guards = guards(api, target, old.is_none(), &mutated)?;
+        check_definition(api, target, old, &proposed)?;
+        let mut mutated = self.mutate(api, current, proposed).await?;
+        authorize_grant(api, target, &self.user, old, &mutated)?;
+        let mut new_name = NewName::of(&mutated);
+        for _ in 0..MAX_ATTEMPTS {
+            let guards = guards(api, target, old, &mutated)?;
             // Kept if another name may have to be generated, or if the stored form differs.
-            let mut object = if is_generated || target.is_converted() {
+            let mut object = if new_name.is_generated() || target.is_converted() {
                 mutated.clone()
             } else {
                 std::mem::take(&mut mutated)
             };
-            self.prepare(api, old.map(Arc::as_ref), &mut object)?;
-            let part = self.writer.part;
-            let warnings = validate(target, part, old.map(Arc::as_ref), &object)?;
-            self.warnings.add(warnings);
-            self.accept(api, old.map(Arc::as_ref), &mut object)?;
-            let admitted = self.admit(api, old, object).await?;
+            self.prepare(api, old, &mut object)?;
+            self.warnings.add(validate(target, part, old, &object)?);
+            self.accept(api, old, &mut object)?;
+            let admitted = self.admit(api, current, object).await?;
             let stored = version::to_stored(api, target, admitted).await?;
-            match commit(
-                api,
-                target,
-                current.replaced(&guards),
-                stored,
-                self.is_dry_run,
-            )? {
+            let replaced = current.replaced(&guards);
+            match commit(api, target, replaced, stored, self.dry_run)? {
                 Committed::Stored(object) => return Ok(Some(current.written(object))),
-                Committed::Exists(_) if is_generated => {}
                 Committed::Exists(_) if self.mode == Mode::CreateOrUpdate => return Ok(None),
-                Committed::Exists(existing) => return Err(already_exists(target, &existing)),
-                Committed::Conflict(_) if old.is_some() => return Ok(None),
+                Committed::Exists(existing) => new_name.taken(target, &existing)?,
+                Committed::Conflict => return Ok(None),
                 // The namespace or definition has changed, and is checked again.
-                Committed::Conflict(value) if mutated.is_null() => mutated = value,
-                Committed::Conflict(_) => {}
+                Committed::Outdated(value) if mutated.is_null() => mutated = value,
+                Committed::Outdated(_) => {}
             }
         }
-        let base = text(&mutated["metadata"]["generateName"]);
-        Err(Status::already_exists(&target.resource.resource, base))
+        let name = name_or_base(&mutated);
+        Err(Status::conflict(&target.resource.resource, name))
     }
 
     /// The object that the client wants, with its field owners: the body, or the stored object with
@@ -232,14 +215,14 @@ impl<'a> Write<'a> {
     ///
     /// Field ownership needs the object in the versions of other managers. It is computed again
     /// until no conversion by webhook is missing (`docs/design/why-is-a-merge-repeated.md`).
-    pub(crate) async fn propose(
+    async fn propose(
         &self,
         api: &Api,
         change: &mut Change<'_>,
-        old: Option<&Arc<Object>>,
+        old: Option<&Object>,
     ) -> Result<Value, Status> {
         loop {
-            let proposed = self.owned(change, old.map(Arc::as_ref));
+            let proposed = self.owned(change, old);
             let versions = &self.writer.versions;
             if old.is_none() || !versions.learn(&api.webhooks, self.target).await? {
                 return proposed;
@@ -263,6 +246,7 @@ impl<'a> Write<'a> {
         if ownership == Ownership::Unchanged {
             return Ok(object);
         }
+        // Both come once more in `prepare`: admission can change the object in between.
         if let Some(old) = old {
             check_revision(self.target, old, &object)?;
             keep_system_fields(old, &mut object);
@@ -275,20 +259,13 @@ impl<'a> Write<'a> {
     }
 
     /// Lets admission change the object. A view is mutated before it becomes a change.
-    async fn mutate(
-        &self,
-        api: &Api,
-        old: Option<&Arc<Object>>,
-        object: Value,
-    ) -> Result<Value, Status> {
+    async fn mutate(&self, api: &Api, current: &Current, object: Value) -> Result<Value, Status> {
         let Admission::Object(request) = self.admission else {
             return Ok(object);
         };
-        let mut attributes = self.attributes(request, old.cloned(), object);
-        api.admission
-            .mutate(&mut attributes, &self.warnings)
-            .await?;
-        Ok(attributes.object.unwrap_or_default())
+        let attributes = self.attributes(request, current.old().cloned(), object);
+        let mutated = admit::mutate(api, attributes, &self.warnings).await?;
+        Ok(mutated.object.expect(HAS_OBJECT))
     }
 
     /// Sets the fields that the server sets, and takes those from the stored object that this write
@@ -313,12 +290,8 @@ impl<'a> Write<'a> {
     }
 
     /// Lets admission deny the object as it would be stored.
-    async fn admit(
-        &self,
-        api: &Api,
-        old: Option<&Arc<Object>>,
-        object: Value,
-    ) -> Result<Value, Status> {
+    async fn admit(&self, api: &Api, current: &Current, object: Value) -> Result<Value, Status> {
+        let old = current.old();
         let (attributes, kept) = match self.admission {
             Admission::Nothing => return Ok(object),
             Admission::Object(request) => (self.attributes(request, old.cloned(), object), None),
@@ -331,8 +304,8 @@ impl<'a> Write<'a> {
                 (self.attributes(request, old_view, new_view), Some(object))
             }
         };
-        api.admission.validate(&attributes, &self.warnings).await?;
-        Ok(kept.or(attributes.object).unwrap_or_default())
+        let admitted = admit::validate(api, attributes, &self.warnings).await?;
+        Ok(kept.or(admitted.object).expect(HAS_OBJECT))
     }
 
     fn attributes(
@@ -346,16 +319,11 @@ impl<'a> Write<'a> {
         } else {
             Operation::Create
         };
-        let mut attributes = attributes(self.target, request, operation, self.is_dry_run);
-        if attributes.name.is_empty() {
-            text(&object["metadata"]["name"]).clone_into(&mut attributes.name);
+        let (target, dry_run) = (self.target, self.dry_run);
+        AdmissionAttributes {
+            old,
+            ..attributes(target, request, operation, dry_run, Some(object))
         }
-        if self.target.resource.is(&NAMESPACE) {
-            attributes.namespace.clone_from(&attributes.name);
-        }
-        attributes.object = Some(object);
-        attributes.old = old;
-        attributes
     }
 }
 
@@ -381,16 +349,4 @@ impl Current {
             is_created: matches!(self, Self::New),
         }
     }
-}
-
-fn already_exists(target: &Target, existing: &Object) -> Status {
-    let mut status = Status::already_exists(&target.resource.resource, existing.name());
-    if existing.is_terminating() {
-        status.message = format!("object is being deleted: {}", status.message);
-    }
-    status
-}
-
-fn is_empty(value: &Value) -> bool {
-    text(value).is_empty()
 }

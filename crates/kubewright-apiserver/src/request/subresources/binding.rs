@@ -30,9 +30,10 @@ pub(super) async fn bind(
         let (group, kind) = (BINDING.group, BINDING.kind);
         return Err(Status::invalid_as(group, kind, name, vec![cause]));
     }
-    let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    attributes.object = Some(sent);
-    let binding = admit(api, attributes, &request.warnings).await?;
+    let dry_run = options.dry_run;
+    let attributes = attributes(target, request, Operation::Create, dry_run, Some(sent));
+    let admitted = admit(api, attributes, &request.warnings).await?;
+    let binding = admitted.expect("a binding has an object");
     let now = api.timestamp();
     let edit = |old: &Object| {
         let uid = text(&binding["metadata"]["uid"]);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::request::api::Api;
 use crate::request::message::ApiRequest;
+use crate::request::options::DryRun;
 use crate::request::response::ApiResponse;
 use crate::request::steps::{admit, attributes};
 use crate::request::target::Target;
@@ -28,8 +29,14 @@ pub(super) async fn connect(
         return Err(Status::bad_request("dryRun is not supported"));
     }
     let name = target.name()?;
-    let mut attributes = attributes(target, request, Operation::Connect, false);
-    attributes.object = Some(options(target, subresource, request)?);
+    let options = options(target, subresource, request)?;
+    let attributes = attributes(
+        target,
+        request,
+        Operation::Connect,
+        DryRun::No,
+        Some(options),
+    );
     admit(api, attributes, &request.warnings).await?;
     if api.store.get(&target.key(name)).is_none() {
         return Err(target.not_found(name));

@@ -1,6 +1,5 @@
 //! Finds the handler of a subresource.
 
-use http::StatusCode;
 use kubewright_core::Verb;
 use kubewright_kinds::core::{NAMESPACE, POD, SERVICE_ACCOUNT};
 use kubewright_wire::status::Status;
@@ -16,7 +15,7 @@ use crate::request::message::ApiRequest;
 use crate::request::response::ApiResponse;
 use crate::request::steps::Part;
 use crate::request::target::Target;
-use crate::request::verbs::write;
+use crate::request::verbs::{get, write};
 
 /// Handles a request for a subresource.
 pub(crate) async fn execute(
@@ -37,7 +36,7 @@ pub(crate) async fn execute(
     }
     let is_pod = target.resource.is(&POD);
     match (name, verb) {
-        ("status", Verb::Get) => get(api, target),
+        ("status", Verb::Get) => get(api, target, request).await,
         ("status", Verb::Update | Verb::Patch) => write(api, target, request, Part::Status).await,
         ("finalize", Verb::Update) if target.resource.is(&NAMESPACE) => {
             finalize(api, target, request).await
@@ -55,13 +54,4 @@ pub(crate) async fn execute(
             target.resource.resource.qualified_name()
         ))),
     }
-}
-
-fn get(api: &Api, target: &Target) -> Result<ApiResponse, Status> {
-    let name = target.name()?;
-    let object = api
-        .store
-        .get(&target.key(name))
-        .ok_or_else(|| target.not_found(name))?;
-    Ok(ApiResponse::object(StatusCode::OK, object))
 }

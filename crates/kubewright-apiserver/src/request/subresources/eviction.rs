@@ -15,7 +15,7 @@ use crate::request::api::Api;
 use crate::request::conditions::{is_condition_true, transition_condition};
 use crate::request::deletion::{DeleteOptions, Preconditions};
 use crate::request::message::ApiRequest;
-use crate::request::options::WriteOptions;
+use crate::request::options::{DryRun, WriteOptions};
 use crate::request::response::ApiResponse;
 use crate::request::steps::{Change, Edit, Ownership, Part, Write, admit, attributes};
 use crate::request::target::Target;
@@ -35,12 +35,14 @@ pub(super) async fn evict(
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
-    let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    attributes.object = Some(parse_named(request, name, &EVICTION)?);
-    let eviction = admit(api, attributes, &request.warnings).await?;
+    let sent = parse_named(request, name, &EVICTION)?;
+    let dry_run = options.dry_run;
+    let attributes = attributes(target, request, Operation::Create, dry_run, Some(sent));
+    let admitted = admit(api, attributes, &request.warnings).await?;
+    let eviction = admitted.expect("an eviction has an object");
     let mut deletion = DeleteOptions::of(&eviction["deleteOptions"])?;
-    if options.is_dry_run {
-        deletion = deletion.dry_run();
+    if dry_run == DryRun::Yes {
+        deletion = deletion.with_dry_run();
     }
     let pod = api
         .store
@@ -150,7 +152,7 @@ async fn take_from_budget(
         edit: &edit,
         ownership: Ownership::Tracked,
     });
-    let write = Write::by_server(api, &budgets, Part::Status, options.is_dry_run());
+    let write = Write::by_server(api, &budgets, Part::Status, options.dry_run());
     write.run(api, change).await.map(drop)
 }
 
@@ -229,7 +231,7 @@ async fn finish(
     options: &DeleteOptions,
 ) -> Result<ApiResponse, Status> {
     let mut options = options.clone();
-    if !options.is_dry_run() {
+    if options.dry_run() == DryRun::No {
         let pod = mark_evicted(api, target, &options).await?;
         if let Some(preconditions) = &mut options.preconditions
             && let Some(version) = &mut preconditions.resource_version
@@ -263,6 +265,6 @@ async fn mark_evicted(
         edit: &edit,
         ownership: Ownership::Unchanged,
     });
-    let write = Write::by_server(api, target, Part::Whole, false);
+    let write = Write::by_server(api, target, Part::Whole, DryRun::No);
     Ok(write.run(api, change).await?.object)
 }

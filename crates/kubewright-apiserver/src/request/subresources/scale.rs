@@ -17,7 +17,7 @@ use crate::request::options::WriteOptions;
 use crate::request::response::{ApiBody, ApiResponse};
 use crate::request::steps::{
     Admission, Change, Current, Edit, MAX_ATTEMPTS, Ownership, Part, Write, attributes, check_name,
-    check_options, parse_patch, patch_value, version,
+    check_options, mutate, parse_patch, patch_value, version,
 };
 use crate::request::target::Target;
 use crate::resources::conform_builtin;
@@ -71,19 +71,13 @@ pub(super) async fn write(
         let Current::Existing { old, .. } = &current else {
             return Err(target.not_found(target.name()?));
         };
-        let mut attributes = attributes(
-            target,
-            request,
-            Operation::Update,
-            change.options.is_dry_run,
-        );
+        let dry_run = change.options.dry_run;
+        let sent = Some(change.of(target, old)?);
+        let mut attributes = attributes(target, request, Operation::Update, dry_run, sent);
         let before = scale_of(target, old.value());
         attributes.old = Some(Arc::new(Object::new(before, old.revision())));
-        attributes.object = Some(change.of(target, old)?);
-        api.admission
-            .mutate(&mut attributes, &request.warnings)
-            .await?;
-        let scale = attributes.object.unwrap_or_default();
+        let mutated = mutate(api, attributes, &request.warnings).await?;
+        let scale = mutated.object.expect("a scale has an object");
         let edit = |old: &Object| scaled(target, old, &scale);
         let mut edit = Change::Edit(Edit {
             edit: &edit,

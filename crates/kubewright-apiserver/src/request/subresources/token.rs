@@ -12,7 +12,7 @@ use crate::request::codec::decode;
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
 use crate::request::response::{ApiBody, ApiResponse};
-use crate::request::steps::{Part, Write, admit_completed, attributes, track_subresource};
+use crate::request::steps::{Part, Writer, admit_completed, attributes, track_unstored};
 use crate::request::target::Target;
 
 /// Issues a token for a ServiceAccount.
@@ -25,10 +25,10 @@ pub(super) async fn issue_token(
     let kind = TOKEN_REQUEST.in_version("v1");
     let decoded = decode::subresource(&request.content, &kind, options.field_validation)?;
     request.warnings.add(decoded.warnings);
-    let write = Write::new(api, target, request, &options, Part::Whole);
-    let sent = track_subresource(&kind, decoded.value, write.writer());
-    let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    attributes.object = Some(sent);
+    let writer = Writer::of(api, request, &options, Part::Whole);
+    let sent = track_unstored(&kind, decoded.value, &writer);
+    let dry_run = options.dry_run;
+    let attributes = attributes(target, request, Operation::Create, dry_run, Some(sent));
     let token_request = TokenRequest {
         namespace: target.namespace.as_deref().unwrap_or_default(),
         name: target.name()?,

@@ -8,6 +8,7 @@ use kubewright_kinds::DeleteResponse;
 use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_wire::status::Status;
 
+use crate::admission::OperationOptions;
 use crate::request::api::Api;
 use crate::request::definitions::{clean_up, object_removed};
 use crate::request::deletion::{
@@ -15,6 +16,7 @@ use crate::request::deletion::{
 };
 use crate::request::list::select_all;
 use crate::request::message::ApiRequest;
+use crate::request::options::DryRun;
 use crate::request::response::{ApiBody, ApiResponse};
 use crate::request::steps::{MAX_ATTEMPTS, Selection, admit, attributes, version};
 use crate::request::target::Target;
@@ -103,7 +105,7 @@ async fn delete_object(
         {
             admit_deletion(api, target, request, options, &old).await?;
         }
-        if options.is_dry_run() {
+        if options.dry_run() == DryRun::Yes {
             return Ok(simulate_deletion(&old, step));
         }
         if let Ok(deleted) = store_deletion(&api.store, target, &old, step) {
@@ -121,8 +123,12 @@ async fn admit_deletion(
     options: &DeleteOptions,
     old: &Arc<Object>,
 ) -> Result<(), Status> {
-    let is_dry_run = options.is_dry_run();
-    let mut attributes = attributes(target, request, Operation::Delete, is_dry_run);
+    let dry_run = options.dry_run();
+    let mut attributes = attributes(target, request, Operation::Delete, dry_run, None);
+    attributes.options = OperationOptions {
+        delete_options: options.to_value(),
+        ..OperationOptions::default()
+    };
     attributes.old = Some(version::in_request(api, target, Arc::clone(old)).await?);
     admit(api, attributes, &request.warnings).await.map(drop)
 }

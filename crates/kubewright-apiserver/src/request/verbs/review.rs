@@ -8,7 +8,7 @@ use crate::request::api::Api;
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
 use crate::request::response::{ApiBody, ApiResponse};
-use crate::request::steps::{Change, Mode, Part, Write};
+use crate::request::steps::{Change, Part, Writer, track_unstored};
 use crate::request::target::Target;
 
 /// Fills in a review.
@@ -19,9 +19,11 @@ pub(crate) async fn review(
     review: Review,
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
-    let mut change = Change::read(target, request, &options)?;
-    let write = Write::new(api, target, request, &options, Part::Main).mode(Mode::Create);
-    let sent = write.propose(api, &mut change, None).await?;
+    let Change::Replace(sent) = Change::read(target, request, &options)? else {
+        return Err(Status::method_not_supported());
+    };
+    let writer = Writer::of(api, request, &options, Part::Whole);
+    let sent = track_unstored(target.kind(), sent, &writer);
     let now = api.clock.now();
     let reviewed = if review == Review::Token {
         api.authenticator.review_token(sent, now)?
