@@ -16,6 +16,7 @@ use super::list::select_all;
 use super::settled::settled;
 use super::steps::{Selection, version, wait_for};
 use super::target::Target;
+use super::workers::Place;
 use crate::store::{Change, ChangeKind, Changes, Object};
 use crate::table::Shaper;
 
@@ -127,8 +128,13 @@ impl Watch {
     }
 
     async fn take_state(&mut self) -> Vec<u8> {
+        let (api, target) = (Arc::clone(&self.api), self.target.clone());
+        let selection = self.selection.clone();
+        let read = Box::pin(async move { state(&api, &target, &selection).await });
         let store = &self.api.store;
-        match settled(store, state(&self.api, &self.target, &self.selection)).await {
+        // Reads a whole collection, as a list does, and where lists are read.
+        let work = self.api.workers.run(Place::Offloaded, read);
+        match settled(store, work).await {
             Ok(state) => {
                 self.changes = store.watch_resource_from(&self.target.resource.id, state.revision);
                 self.start = Start::Initial(state.objects.into_iter());
