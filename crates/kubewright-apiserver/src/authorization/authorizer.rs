@@ -17,7 +17,7 @@ use super::review::{Review, ReviewRequest, review_access};
 use super::rules_review::review_rules;
 use super::webhook::{AuthorizationWebhook, review_spec};
 use super::webhook_cache::WebhookCache;
-use crate::authentication::User;
+use crate::authentication::{MASTERS, User};
 use crate::store::{Store, timestamp};
 use crate::webhook_client::WebhookClient;
 
@@ -162,7 +162,7 @@ impl Authorizer {
             spec.uid.clone_from(&user.uid);
             spec.extra.clone_from(&user.extra);
         }
-        if spec.groups.iter().any(|group| group == "system:masters") {
+        if spec.groups.iter().any(|group| group == MASTERS) {
             return review;
         }
         let by_roles = || Decision {
