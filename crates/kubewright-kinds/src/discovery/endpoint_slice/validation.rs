@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_says_of_which_family_it_is_and_names_its_ports() {
+    fn address_type_is_required_and_port_names_are_unique() {
         let slice = json!({
             "ports": [{"name": "a", "protocol": "TCP"}, {"name": "a", "protocol": "HTTP"}],
             "endpoints": [{"addresses": []}],
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_of_the_family_and_written_plainly() {
+    fn addresses_have_the_family_of_the_slice_in_canonical_form() {
         let four = slice(
             "IPv4",
             &[
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_mean_another_place_everywhere_are_none() {
+    fn special_addresses_are_invalid() {
         let range = |family, address: &str| {
             let told = told(&slice(family, &[address]), None);
             let told = told.into_iter().map(|text| {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_has_two_parts_and_may_end_with_a_dot() {
+    fn fqdn_has_two_labels_and_an_optional_trailing_dot() {
         assert_eq!(
             told(&slice("FQDN", &["a.example.", "", "one."]), None),
             [
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_may_stay_but_the_family_does_not_change() {
+    fn stored_address_is_kept_and_address_type_is_immutable() {
         let old = slice("IPv4", &["10.0.0.1"]);
         assert_eq!(
             told(&slice("IPv6", &["10.0.0.1"]), Some(&old)),
