@@ -42,7 +42,7 @@ async fn dispatch(api: &Arc<Api>, request: ApiRequest) -> Result<ApiResponse, St
     if let Some(why) = api
         .store
         .failure()
-        .filter(|_| !is_review && is_stored(&request))
+        .filter(|_| !is_review && is_write(&request))
     {
         return Err(not_stored(&why));
     }
@@ -178,7 +178,7 @@ fn place_of(api: &Api, target: &Target, request: &ApiRequest) -> Place {
 }
 
 /// Whether a request changes what is stored.
-fn is_stored(request: &ApiRequest) -> bool {
+fn is_write(request: &ApiRequest) -> bool {
     let is_token = request.route.subresource.as_deref() == Some("token");
     let is_read = matches!(request.route.verb, Verb::Get | Verb::List | Verb::Watch);
     !is_read && !is_token
