@@ -18,6 +18,7 @@ mod encoding;
 mod openapi;
 mod request;
 mod resources;
+mod scheme;
 mod serve;
 mod server;
 pub mod store;

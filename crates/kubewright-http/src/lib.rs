@@ -15,6 +15,8 @@ mod incoming;
 #[cfg(feature = "pki")]
 pub mod pki;
 mod serve;
+#[cfg(test)]
+mod serve_tests;
 mod slots;
 mod trust;
 

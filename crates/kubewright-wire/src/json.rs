@@ -45,6 +45,20 @@ pub fn go_type(value: &Value) -> &'static str {
     }
 }
 
+/// The Go type of a value that was decoded into an interface: a number is an `int64` if it fits into
+/// one (k8s.io/apimachinery/pkg/util/json).
+pub fn decoded_go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
 /// A byte as Go's decoder quotes it: as the character with this code.
 fn go_quoted(byte: u8) -> String {
     match byte {

@@ -39,11 +39,13 @@ impl AdmissionChain {
         &self.enabled
     }
 
-    /// Whether a policy can evaluate expressions for a write.
+    /// Whether policies or the conditions of webhooks can evaluate expressions for a write.
     pub(crate) fn evaluates_expressions(&self) -> bool {
+        let has_conditions =
+            |kind| self.calls_webhooks(kind) && Webhooks::have_conditions(&self.context, kind);
         [WebhookKind::Mutating, WebhookKind::Validating]
             .into_iter()
-            .any(|kind| self.has_policies(kind))
+            .any(|kind| self.has_policies(kind) || has_conditions(kind))
     }
 
     /// Lets the plugins change the object of a request.
@@ -128,10 +130,46 @@ impl AdmissionChain {
     }
 
     fn has_webhooks(&self, kind: WebhookKind) -> bool {
-        let plugin = match kind {
+        self.calls_webhooks(kind) && Webhooks::exist(&self.context, kind)
+    }
+
+    /// Whether the plugin for webhooks of a kind is enabled.
+    fn calls_webhooks(&self, kind: WebhookKind) -> bool {
+        self.enabled.is_enabled(match kind {
             WebhookKind::Mutating => AdmissionPlugin::MutatingAdmissionWebhook,
             WebhookKind::Validating => AdmissionPlugin::ValidatingAdmissionWebhook,
-        };
-        self.enabled.is_enabled(plugin) && Webhooks::exist(&self.context, kind)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_kinds::admissionregistration::VALIDATING_WEBHOOK_CONFIGURATION;
+    use serde_json::{Value, json};
+
+    use crate::store::{Expected, Key};
+    use crate::{Server, ServerOptions};
+
+    /// Whether requests evaluate expressions when a configuration has a webhook with these
+    /// conditions.
+    fn evaluates_with(conditions: &Value) -> bool {
+        let server = Server::new(ServerOptions::default());
+        let key = Key::new(VALIDATING_WEBHOOK_CONFIGURATION.resource_id(), None, "a");
+        let configuration = json!({
+            "metadata": {"name": "a"},
+            "webhooks": [{"name": "a.b.io"}, {"name": "c.d.io", "matchConditions": conditions}],
+        });
+        let stored = server.store().put(key, Expected::Absent, configuration);
+        assert!(stored.is_ok());
+        server.api().admission.evaluates_expressions()
+    }
+
+    #[test]
+    fn conditions_of_webhooks_are_expressions() {
+        assert!(!evaluates_with(&Value::Null));
+        assert!(!evaluates_with(&json!([])));
+        assert!(evaluates_with(
+            &json!([{"name": "never", "expression": "false"}])
+        ));
     }
 }

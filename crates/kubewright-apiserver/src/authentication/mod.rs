@@ -15,4 +15,4 @@ pub(crate) use credentials::Credentials;
 pub(crate) use token::TokenSigner;
 pub(crate) use token_request::TokenRequest;
 pub use user::User;
-pub(crate) use user::user_info;
+pub(crate) use user::{MASTERS, user_info};

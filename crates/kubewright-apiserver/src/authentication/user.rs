@@ -6,7 +6,8 @@ use kubewright_core::NameRule;
 use serde_json::{Value, json};
 
 const AUTHENTICATED: &str = "system:authenticated";
-const MASTERS: &str = "system:masters";
+/// The group whose members are allowed everything.
+pub(crate) const MASTERS: &str = "system:masters";
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 const SERVICE_ACCOUNT_PREFIX: &str = "system:serviceaccount:";
 

@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use kubewright_kinds::json::text;
-use kubewright_wire::review::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
+use kubewright_wire::review::SubjectAccessReviewStatus;
 use kubewright_wire::route::{Query, ResourceRoute};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
@@ -13,11 +13,11 @@ use super::grant::Grant;
 use super::impersonation::Impersonation;
 use super::rbac::Decision;
 use super::rbac_cache::RbacCache;
-use super::review::{Review, ReviewRequest, review_access};
+use super::review::{Review, ReviewRequest, Reviewed, review_access};
 use super::rules_review::review_rules;
 use super::webhook::{AuthorizationWebhook, review_spec};
 use super::webhook_cache::WebhookCache;
-use crate::authentication::User;
+use crate::authentication::{MASTERS, User};
 use crate::store::{Store, timestamp};
 use crate::webhook_client::WebhookClient;
 
@@ -131,12 +131,9 @@ impl Authorizer {
         let mut reviewed = review_access(request, |attributes| rbac.decide(attributes))?;
         if review == Review::SelfSubject {
             // As in Kubernetes, the response does not repeat the metadata of the request.
-            reviewed["metadata"] = json!({"creationTimestamp": timestamp(now)});
+            reviewed.body["metadata"] = json!({"creationTimestamp": timestamp(now)});
         }
-        if review.is_about_access() {
-            reviewed = self.review_by_webhook(review, user, reviewed).await;
-        }
-        Ok(reviewed)
+        Ok(self.review_by_webhook(reviewed).await)
     }
 
     /// Marks the rules of a user as incomplete if a webhook can grant more.
@@ -150,19 +147,15 @@ impl Authorizer {
     }
 
     /// Replaces the status that RBAC gave a review with that of the webhook, if it has one.
-    async fn review_by_webhook(&self, kind: Review, user: &User, mut review: Value) -> Value {
-        let Some(webhook) = &self.webhook else {
+    async fn review_by_webhook(&self, reviewed: Reviewed) -> Value {
+        let Reviewed {
+            body: mut review,
+            spec,
+        } = reviewed;
+        let (Some(webhook), Some(spec)) = (&self.webhook, spec) else {
             return review;
         };
-        let mut spec: SubjectAccessReviewSpec =
-            serde_json::from_value(review["spec"].clone()).unwrap_or_default();
-        if kind == Review::SelfSubjectAccess {
-            spec.user.clone_from(&user.name);
-            spec.groups.clone_from(&user.groups);
-            spec.uid.clone_from(&user.uid);
-            spec.extra.clone_from(&user.extra);
-        }
-        if spec.groups.iter().any(|group| group == "system:masters") {
+        if spec.groups.iter().any(|group| group == MASTERS) {
             return review;
         }
         let by_roles = || Decision {
@@ -177,7 +170,7 @@ impl Authorizer {
             reason: verdict.decision.reason,
             evaluation_error: verdict.error.unwrap_or_default(),
         };
-        review["status"] = serde_json::to_value(status).unwrap_or_default();
+        review["status"] = serde_json::to_value(status).expect("a status is written to JSON");
         review
     }
 }

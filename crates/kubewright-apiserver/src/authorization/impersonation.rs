@@ -9,7 +9,7 @@ use kubewright_wire::status::Status;
 use super::attributes::{AccessAttributes, AccessTarget, ResourceTarget};
 use super::forbidden::forbidden;
 use super::rbac::Rbac;
-use crate::authentication::User;
+use crate::authentication::{MASTERS, User};
 
 const USER: &str = "impersonate-user";
 const UID: &str = "impersonate-uid";
@@ -129,15 +129,15 @@ impl Impersonation {
             }
         };
         for target in self.targets(mode) {
-            if mode != Mode::Legacy && target.name == "system:masters" {
+            if mode != Mode::Legacy && target.name == MASTERS {
                 let target = AccessTarget::Resource(target);
                 let attributes = AccessAttributes {
                     user,
                     verb: &verb,
                     target,
                 };
-                let why = "impersonating the system:masters group is not allowed";
-                return Err(forbidden(&attributes, why));
+                let why = format!("impersonating the {MASTERS} group is not allowed");
+                return Err(forbidden(&attributes, &why));
             }
             decide(&verb, AccessTarget::Resource(target))?;
         }

@@ -1,7 +1,5 @@
 //! Access reviews.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use kubewright_kinds::BuiltinKind;
 use kubewright_kinds::authentication::{SELF_SUBJECT_REVIEW, TOKEN_REVIEW};
@@ -10,8 +8,8 @@ use kubewright_kinds::authorization::{
     SUBJECT_ACCESS_REVIEW,
 };
 use kubewright_kinds::groups::AUTHORIZATION;
+use kubewright_wire::review::{NonResourceAttributes, SubjectAccessReviewSpec};
 use kubewright_wire::status::{Cause, Status};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::attributes::{AccessAttributes, AccessTarget, ResourceTarget};
@@ -47,40 +45,12 @@ pub(crate) struct ReviewRequest<'a> {
     pub(crate) now: Timestamp,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Spec {
-    resource_attributes: Option<ResourceAttributes>,
-    non_resource_attributes: Option<PathAttributes>,
-    user: String,
-    groups: Vec<String>,
-    uid: String,
-    extra: BTreeMap<String, Vec<String>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ResourceAttributes {
-    namespace: String,
-    verb: String,
-    group: String,
-    resource: String,
-    subresource: String,
-    name: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct PathAttributes {
-    path: String,
-    verb: String,
-}
-
-impl PathAttributes {
-    /// The value in error messages, with the names of the fields in Go.
-    fn go_value(&self) -> Value {
-        json!({"Path": self.path, "Verb": self.verb})
-    }
+/// A review with the status that RBAC gives it.
+#[derive(Debug)]
+pub(super) struct Reviewed {
+    pub(super) body: Value,
+    /// The access that was reviewed, and for which user; none for a review of the sender.
+    pub(super) spec: Option<SubjectAccessReviewSpec>,
 }
 
 impl Review {
@@ -96,14 +66,6 @@ impl Review {
     /// The review of a kind; none for other kinds.
     pub(crate) fn of(kind: &BuiltinKind) -> Option<Self> {
         Self::ALL.into_iter().find(|review| review.kind() == kind)
-    }
-
-    /// Whether it reviews access to a resource or path.
-    pub(crate) fn is_about_access(self) -> bool {
-        matches!(
-            self,
-            Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess
-        )
     }
 
     fn kind(self) -> &'static BuiltinKind {
@@ -122,7 +84,7 @@ impl Review {
 pub(super) fn review_access(
     request: ReviewRequest<'_>,
     decide: impl FnOnce(&AccessAttributes<'_>) -> Decision,
-) -> Result<Value, Status> {
+) -> Result<Reviewed, Status> {
     let ReviewRequest {
         review,
         user,
@@ -138,10 +100,10 @@ pub(super) fn review_access(
     }
     if review == Review::SelfSubject {
         body["status"] = json!({"userInfo": user_info(user)});
-        return Ok(body);
+        return Ok(Reviewed { body, spec: None });
     }
-    let spec = body.get("spec").cloned().unwrap_or_else(|| json!({}));
-    let spec: Spec = serde_json::from_value(spec).map_err(|error| {
+    let sent = body.get("spec").cloned().unwrap_or_else(|| json!({}));
+    let mut spec: SubjectAccessReviewSpec = serde_json::from_value(sent).map_err(|error| {
         Status::bad_request(format!(
             "{kind} in version \"v1\" cannot be handled as a {kind}: {error}"
         ))
@@ -151,26 +113,31 @@ pub(super) fn review_access(
         // Kubernetes reads the kind from a decoded object, where it is empty.
         return Err(Status::invalid_as(AUTHORIZATION, "", "", causes));
     }
+    if review == Review::SelfSubjectAccess {
+        spec.user.clone_from(&user.name);
+        spec.uid.clone_from(&user.uid);
+        spec.groups.clone_from(&user.groups);
+        spec.extra.clone_from(&user.extra);
+    }
     let reviewed = User {
         name: spec.user.clone(),
         uid: spec.uid.clone(),
         groups: spec.groups.clone(),
         extra: spec.extra.clone(),
     };
-    let user = match review {
-        Review::SubjectAccess | Review::LocalSubjectAccess => &reviewed,
-        _ => user,
-    };
-    let decision = decide(&spec.attributes(user));
+    let decision = decide(&attributes_of(&spec, &reviewed));
     let mut status = json!({"allowed": decision.is_allowed});
     if !decision.reason.is_empty() {
         status["reason"] = decision.reason.into();
     }
     body["status"] = status;
-    Ok(body)
+    Ok(Reviewed {
+        body,
+        spec: Some(spec),
+    })
 }
 
-fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
+fn problems(review: Review, namespace: &str, spec: &SubjectAccessReviewSpec) -> Vec<Cause> {
     let mut causes = Vec::new();
     let mut invalid = |field: &str, value: &Value, detail: &str| {
         causes.push(Cause::invalid(field, value, detail));
@@ -178,7 +145,7 @@ fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
     match (&spec.resource_attributes, &spec.non_resource_attributes) {
         (Some(_), Some(path)) => invalid(
             "spec.nonResourceAttributes",
-            &path.go_value(),
+            &go_value(path),
             "cannot be specified in combination with resourceAttributes",
         ),
         (None, None) => invalid(
@@ -212,7 +179,7 @@ fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
         if let Some(path) = &spec.non_resource_attributes {
             invalid(
                 "spec.nonResourceAttributes",
-                &path.go_value(),
+                &go_value(path),
                 "disallowed on this kind of request",
             );
         }
@@ -220,31 +187,34 @@ fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
     causes
 }
 
-impl Spec {
-    fn attributes<'a>(&'a self, user: &'a User) -> AccessAttributes<'a> {
-        match (&self.resource_attributes, &self.non_resource_attributes) {
-            (Some(resource), _) => AccessAttributes {
-                user,
-                verb: &resource.verb,
-                target: AccessTarget::Resource(ResourceTarget {
-                    group: &resource.group,
-                    plural: &resource.resource,
-                    subresource: &resource.subresource,
-                    namespace: &resource.namespace,
-                    name: &resource.name,
-                }),
-            },
-            (None, Some(path)) => AccessAttributes {
-                user,
-                verb: &path.verb,
-                target: AccessTarget::Path(&path.path),
-            },
-            (None, None) => AccessAttributes {
-                user,
-                verb: "",
-                target: AccessTarget::Path(""),
-            },
-        }
+/// A path in error messages, with the names of the fields in Go.
+fn go_value(path: &NonResourceAttributes) -> Value {
+    json!({"Path": path.path, "Verb": path.verb})
+}
+
+fn attributes_of<'a>(spec: &'a SubjectAccessReviewSpec, user: &'a User) -> AccessAttributes<'a> {
+    match (&spec.resource_attributes, &spec.non_resource_attributes) {
+        (Some(resource), _) => AccessAttributes {
+            user,
+            verb: &resource.verb,
+            target: AccessTarget::Resource(ResourceTarget {
+                group: &resource.group,
+                plural: &resource.resource,
+                subresource: &resource.subresource,
+                namespace: &resource.namespace,
+                name: &resource.name,
+            }),
+        },
+        (None, Some(path)) => AccessAttributes {
+            user,
+            verb: &path.verb,
+            target: AccessTarget::Path(&path.path),
+        },
+        (None, None) => AccessAttributes {
+            user,
+            verb: "",
+            target: AccessTarget::Path(""),
+        },
     }
 }
 
@@ -283,7 +253,7 @@ mod tests {
             now: Timestamp::UNIX_EPOCH,
         };
         review_access(request, allow_bob_to_get_pods)
-            .map(|body| body["status"].clone())
+            .map(|reviewed| reviewed.body["status"].clone())
             .map_err(|status| status.message)
     }
 

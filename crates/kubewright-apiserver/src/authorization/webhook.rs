@@ -105,8 +105,9 @@ impl AuthorizationWebhook {
         cache: &WebhookCache,
         spec: SubjectAccessReviewSpec,
     ) -> Opinion {
-        let key = serde_json::to_string(&spec).unwrap_or_default();
-        if let Some(status) = cache.get(&key) {
+        let written = serde_json::to_string(&spec).expect("a review is written to JSON");
+        let key = Some(written).filter(|key| key.len() < MAX_KEY_BYTES);
+        if let Some(status) = key.as_deref().and_then(|key| cache.get(key)) {
             return Opinion::of(status);
         }
         match retry(|| self.call(webhooks, &spec)).await {
@@ -116,7 +117,9 @@ impl AuthorizationWebhook {
                 } else {
                     self.ttl.others
                 };
-                if key.len() < MAX_KEY_BYTES && !ttl.is_zero() {
+                if let Some(key) = key
+                    && !ttl.is_zero()
+                {
                     cache.insert(key, status.clone(), ttl);
                 }
                 Opinion::of(status)

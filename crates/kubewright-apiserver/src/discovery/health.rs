@@ -13,6 +13,11 @@ const READY: &[&str] = &["ping", "log", "etcd", STORE, "informer-sync", "shutdow
 /// Whether objects can be stored: the only check that can fail while requests are served.
 const STORE: &str = "etcd-readiness";
 
+/// Whether a path begins with this segment of a health endpoint.
+pub(super) fn is_endpoint(segment: &str) -> bool {
+    matches!(segment, "healthz" | "livez" | "readyz")
+}
+
 /// Responds to `/healthz`, `/livez`, `/readyz` and the single checks below them
 /// (k8s.io/apiserver/pkg/server/healthz); none for an unknown check. `failure` is the reason why
 /// objects cannot be stored.

@@ -9,4 +9,4 @@ mod respond;
 mod served;
 mod version;
 
-pub(crate) use respond::respond;
+pub(crate) use respond::{is_health, respond};

@@ -18,6 +18,12 @@ use crate::store::Store;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+/// Whether a path is about the health of the server, which does not depend on objects.
+pub(crate) fn is_health(path: &str) -> bool {
+    let mut segments = path.split('/').filter(|part| !part.is_empty());
+    segments.next().is_some_and(health::is_endpoint)
+}
+
 /// Responds to a request for a path outside the resources.
 pub(crate) fn respond(
     store: &Store,
@@ -38,7 +44,7 @@ pub(crate) fn respond(
     let value = match segments.as_slice() {
         [] => Some(legacy::paths(&served)),
         ["version"] => Some(version::version()),
-        [endpoint @ ("healthz" | "livez" | "readyz"), rest @ ..] => {
+        [endpoint, rest @ ..] if health::is_endpoint(endpoint) => {
             let query = Query::parse(parts.uri.query().unwrap_or_default());
             let failure = store.failure();
             let health = health::respond(endpoint, rest, &query, failure.as_deref());

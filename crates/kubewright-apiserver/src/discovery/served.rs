@@ -111,7 +111,7 @@ mod tests {
     use super::priority;
 
     #[test]
-    fn stable_versions_come_before_betas_and_late_before_early() {
+    fn versions_are_sorted_by_stability_then_descending() {
         let mut versions = ["v1beta1", "v2", "foo", "v1", "v1alpha1", "v1beta2"];
         versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
         assert_eq!(

@@ -8,6 +8,7 @@ use kubewright_wire::status::Status;
 use super::api::Api;
 use super::message::ApiRequest;
 use super::response::{ApiBody, ApiResponse};
+use super::settled::{not_stored, settled};
 use super::steps::{Part, version};
 use super::target::Target;
 use super::workers::Place;
@@ -24,15 +25,7 @@ const LARGE: usize = 64 * 1024;
 ///
 /// A write has happened completely or not at all.
 pub(crate) async fn execute(api: &Arc<Api>, request: ApiRequest) -> Result<ApiResponse, Status> {
-    #[cfg(feature = "disk")]
-    let losses = api.store.losses();
-    let response = dispatch(api, request).await;
-    // No response shows a write that the disk could still lose.
-    #[cfg(feature = "disk")]
-    if let Err(why) = api.store.settled(losses).await {
-        return Err(not_stored(&why));
-    }
-    response
+    settled(&api.store, dispatch(api, request)).await
 }
 
 /// Finds the resource of a request, and runs the handler in the right place.
@@ -49,7 +42,7 @@ async fn dispatch(api: &Arc<Api>, request: ApiRequest) -> Result<ApiResponse, St
     if let Some(why) = api
         .store
         .failure()
-        .filter(|_| !is_review && is_stored(&request))
+        .filter(|_| !is_review && is_write(&request))
     {
         return Err(not_stored(&why));
     }
@@ -185,14 +178,8 @@ fn place_of(api: &Api, target: &Target, request: &ApiRequest) -> Place {
 }
 
 /// Whether a request changes what is stored.
-fn is_stored(request: &ApiRequest) -> bool {
+fn is_write(request: &ApiRequest) -> bool {
     let is_token = request.route.subresource.as_deref() == Some("token");
     let is_read = matches!(request.route.verb, Verb::Get | Verb::List | Verb::Watch);
     !is_read && !is_token
-}
-
-fn not_stored(why: &str) -> Status {
-    Status::internal(format!(
-        "{why}; nothing was stored, and writes fail until the data folder can be written again"
-    ))
 }

@@ -13,8 +13,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::api::Api;
 use super::list::select_all;
+use super::settled::settled;
 use super::steps::{Selection, version, wait_for};
 use super::target::Target;
+use super::workers::Place;
 use crate::store::{Change, ChangeKind, Changes, Object};
 use crate::table::Shaper;
 
@@ -52,6 +54,12 @@ enum Start {
     Done,
     /// The watch has ended.
     Ended,
+}
+
+/// The current state of a collection.
+struct State {
+    revision: Revision,
+    objects: Vec<Arc<Object>>,
 }
 
 /// What a watch sends.
@@ -120,13 +128,16 @@ impl Watch {
     }
 
     async fn take_state(&mut self) -> Vec<u8> {
-        let snapshot = self.api.store.snapshot();
-        let state = select_all(&self.target, &self.selection, &snapshot);
+        let (api, target) = (Arc::clone(&self.api), self.target.clone());
+        let selection = self.selection.clone();
+        let read = Box::pin(async move { state(&api, &target, &selection).await });
         let store = &self.api.store;
-        self.changes = store.watch_resource_from(&self.target.resource.id, snapshot.revision());
-        match version::all_in_request(&self.api, &self.target, state.items).await {
-            Ok(items) => {
-                self.start = Start::Initial(items.into_iter());
+        // Reads a whole collection, as a list does, and where lists are read.
+        let work = self.api.workers.run(Place::Offloaded, read);
+        match settled(store, work).await {
+            Ok(state) => {
+                self.changes = store.watch_resource_from(&self.target.resource.id, state.revision);
+                self.start = Start::Initial(state.objects.into_iter());
                 Vec::new()
             }
             Err(status) => self.fail(&status),
@@ -271,6 +282,15 @@ impl Watch {
         lines.push(b'\n');
         lines
     }
+}
+
+/// The selected objects of a collection in the version of the request.
+async fn state(api: &Api, target: &Target, selection: &Selection) -> Result<State, Status> {
+    let selected = select_all(target, selection, &api.store.snapshot());
+    Ok(State {
+        revision: selected.revision,
+        objects: version::all_in_request(api, target, selected.items).await?,
+    })
 }
 
 impl fmt::Debug for Watch {

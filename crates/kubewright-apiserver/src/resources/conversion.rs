@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use kubewright_core::Kind;
 use kubewright_kinds::json::{items, text};
+use kubewright_wire::json::decoded_go_type;
 use kubewright_wire::review::{ConversionRequest, ConversionReview};
 use kubewright_wire::status::{Outcome, Status};
 use serde_json::{Map, Value};
 
+use crate::scheme::not_registered;
 use crate::webhook_client::{ClientConfig, ResponseFormat, WebhookCall, WebhookClient};
 
 /// The timeout of Kubernetes for a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The name of the scheme in errors of the API server.
-const SCHEME: &str = "pkg/runtime/scheme.go:111";
 const BETA: &str = "apiextensions.k8s.io/v1beta1";
 
 /// How objects of a custom resource are converted to another of its versions.
@@ -150,10 +150,7 @@ impl ConversionWebhook {
         let is_checked = version == ConversionReview::VERSION;
         let is_known = [ConversionReview::VERSION, BETA].contains(&reviewed.api_version.as_str());
         if !is_known || reviewed.kind != ConversionReview::KIND {
-            return Err(format!(
-                "no kind {:?} is registered for version {:?} in scheme {SCHEME:?}",
-                reviewed.kind, reviewed.api_version
-            ));
+            return Err(not_registered(&reviewed.kind, &reviewed.api_version));
         }
         if reviewed.api_version != version {
             return Err(format!(
@@ -224,11 +221,11 @@ fn restored(original: &Value, converted: Option<&Value>) -> Result<Map<String, V
             continue;
         };
         let members = value.as_object().ok_or_else(|| {
-            let kind = go_type(value);
+            let kind = decoded_go_type(value);
             format!("invalid metadata.{field} of type {kind} in converted object")
         })?;
         if let Some((key, value)) = members.iter().find(|(_, value)| !value.is_string()) {
-            let kind = go_type(value);
+            let kind = decoded_go_type(value);
             return Err(format!(
                 "metadata.{field}[{key}] must be a string, but is {kind} in converted object"
             ));
@@ -236,19 +233,6 @@ fn restored(original: &Value, converted: Option<&Value>) -> Result<Map<String, V
         metadata.insert(field.to_owned(), value.clone());
     }
     Ok(metadata)
-}
-
-/// The name of the type of a decoded value in Go.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
 }
 
 #[cfg(test)]

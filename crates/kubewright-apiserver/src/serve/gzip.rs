@@ -7,7 +7,7 @@ use http::{HeaderValue, Method, Response, StatusCode};
 use super::response_body::ServerBody;
 
 /// Smaller responses are not compressed, as in Kubernetes.
-const MIN_BYTES: u64 = 128 * 1024;
+const MIN_BYTES: usize = 128 * 1024;
 
 /// Whether a request accepts a compressed response.
 pub(super) fn is_accepted(parts: &Parts) -> bool {
@@ -21,11 +21,7 @@ pub(super) fn is_accepted(parts: &Parts) -> bool {
 
 /// Compresses a large response chunk by chunk. A watch is never compressed.
 pub(super) fn compress(response: Response<ServerBody>) -> Response<ServerBody> {
-    let is_large = response
-        .body()
-        .length()
-        .is_some_and(|length| length > MIN_BYTES);
-    if !is_large || response.status() != StatusCode::OK {
+    if response.status() != StatusCode::OK || !response.body().exceeds(MIN_BYTES) {
         return response;
     }
     let (mut head, body) = response.into_parts();

@@ -23,7 +23,7 @@ use crate::authentication::{Credentials, User};
 use crate::authorization::{AccessAttributes, Denied};
 use crate::discovery;
 use crate::encoding::{Format, Subject, accepted, text_response, value_response};
-use crate::request::{Api, ApiRequest, Content, execute};
+use crate::request::{Api, ApiRequest, Content, execute, settled};
 use crate::table::Form;
 use crate::warnings::Warnings;
 
@@ -83,7 +83,7 @@ where
     }
     let route = match route {
         Route::Path(path) => {
-            let response = discovery::respond(&api.store, &api.catalog, &parts, &path)?;
+            let response = describe(api, &parts, &path).await?;
             return Ok(response.map(ServerBody::whole));
         }
         Route::Resource(route) => route,
@@ -109,6 +109,15 @@ where
     drop(received);
     add_warnings(response.headers_mut(), &warnings.texts());
     Ok(response)
+}
+
+/// Responds to a request for a path outside the resources. Health does not wait for the disk.
+async fn describe(api: &Api, parts: &Parts, path: &str) -> Result<Response<Bytes>, Status> {
+    let respond = || discovery::respond(&api.store, &api.catalog, parts, path);
+    if discovery::is_health(path) {
+        return respond();
+    }
+    settled(&api.store, async { respond() }).await
 }
 
 /// Waits for a request until its timeout. Its work is interrupted then.

@@ -63,17 +63,20 @@ impl ServerBody {
         }
     }
 
-    /// The length of the body before compression; none for a watch.
-    pub(super) fn length(&self) -> Option<u64> {
-        let length: usize = match &self.content {
-            BodyContent::Whole(bytes) => bytes.as_ref().map_or(0, Bytes::len),
+    /// Whether the body before compression is longer than a limit; false for a watch. Encodes no
+    /// more objects than the comparison needs.
+    pub(super) fn exceeds(&self, limit: usize) -> bool {
+        match &self.content {
+            BodyContent::Whole(bytes) => bytes.as_ref().is_some_and(|bytes| bytes.len() > limit),
             BodyContent::List(pieces) => {
-                let items = pieces.items.as_slice().iter();
-                items.map(|object| object.bytes().len()).sum()
+                let mut length = 0_usize;
+                pieces.items.as_slice().iter().any(|object| {
+                    length = length.saturating_add(object.bytes().len());
+                    length > limit
+                })
             }
-            BodyContent::Stream(_) | BodyContent::Compressed(_) => return None,
-        };
-        u64::try_from(length).ok()
+            BodyContent::Stream(_) | BodyContent::Compressed(_) => false,
+        }
     }
 
     /// Compresses the body as it is sent.

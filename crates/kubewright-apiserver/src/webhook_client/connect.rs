@@ -9,13 +9,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 use kubewright_core::Clock;
-use kubewright_http::BundleVerifier;
+use kubewright_http::{BundleVerifier, Stream};
 use rustls::crypto::ring::default_provider;
 use rustls::time_provider::TimeProvider;
 use rustls::{CertificateError, ClientConfig as TlsConfig};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -24,11 +23,6 @@ use super::config::{ClientConfig, WebhookTarget};
 use super::endpoints::WebhookEndpoints;
 use super::service::{Endpoint, ServiceReference, endpoints};
 use crate::store::Store;
-
-/// A TCP or in-process connection, before TLS.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// A connection after TLS.
 pub(super) type Encrypted = TlsStream<Box<dyn Stream>>;

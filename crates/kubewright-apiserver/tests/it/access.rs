@@ -132,20 +132,20 @@ async fn every_user_can_use_discovery_and_review_own_access() {
         metrics.failure(),
         (403, r#"forbidden: User "bob" cannot get path "/metrics""#)
     );
-    let asked = json!({
+    let review = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": {"verb": "list", "resource": "pods", "namespace": "default"}},
     });
     let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let response = bob.post(reviews, &asked).await;
+    let response = bob.post(reviews, &review).await;
     assert_eq!(
         (response.code, &response.body["status"]["allowed"]),
         (201, &json!(false))
     );
     let admin = Client::admin(&server);
     grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
-    let response = bob.post(reviews, &asked).await.ok();
+    let response = bob.post(reviews, &review).await.ok();
     assert_eq!(
         response["status"],
         json!({"allowed": true, "reason": r#"RBAC: allowed by RoleBinding "b/default" of Role "r" to User "bob""#})
@@ -268,7 +268,7 @@ async fn tokens_stay_valid_in_a_fork() {
     robot(&fork).get("/version").await.ok();
 }
 
-/// Nobody listens on that port.
+/// No process listens on that port.
 fn unreachable_authorizer(on_failure: AuthorizationFailure) -> Server {
     Server::new(ServerOptions {
         authorizer: Some(AuthorizationWebhook {
@@ -299,7 +299,7 @@ async fn unreachable_authorization_webhook_leaves_the_decision_to_rbac_or_denies
         // What no role gives is rejected either way.
         let response = bob.get("/api/v1/namespaces/default/secrets").await;
         assert_eq!(response.code, 500, "{on_failure:?}: {}", response.body);
-        // Administrators are never asked about.
+        // The webhook is not called for administrators.
         assert_eq!(admin.get("/api/v1/namespaces/default/pods").await.code, 200);
     }
 }

@@ -78,18 +78,18 @@ async fn health_checks_are_listed_and_can_be_excluded() {
             "{path}"
         );
     }
-    let told = client.get("/livez?verbose&exclude=etcd&exclude=moon").await;
+    let checks = client.get("/livez?verbose&exclude=etcd&exclude=moon").await;
     assert_eq!(
-        told.text,
+        checks.text,
         "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be \
          excluded: no matches for \"moon\"\nlivez check passed\n"
     );
-    let told = client.get("/readyz?verbose").await;
-    assert!(told.text.starts_with("[+]ping ok\n"), "{}", told.text);
+    let checks = client.get("/readyz?verbose").await;
+    assert!(checks.text.starts_with("[+]ping ok\n"), "{}", checks.text);
     assert!(
-        told.text.ends_with("readyz check passed\n"),
+        checks.text.ends_with("readyz check passed\n"),
         "{}",
-        told.text
+        checks.text
     );
     for path in ["/readyz/moon", "/livez/shutdown", "/healthz/ping/more"] {
         let response = client.get(path).await;

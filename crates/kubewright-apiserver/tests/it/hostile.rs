@@ -1,5 +1,5 @@
-//! Clients that send what they should not, or not what they should, or do not read: each is
-//! response or left, costs little, and disturbs nobody.
+//! Clients that send malformed or incomplete requests, or do not read: each gets an error or is
+//! disconnected, costs little, and does not affect other clients.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -20,8 +20,8 @@ use crate::client::Client;
 use crate::socket::{Socket, get};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-/// Longer than any of these takes, so that a test that hangs fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than any response takes, so that a test that hangs fails.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 const MEGABYTE: usize = 1024 * 1024;
 
 async fn connected(socket: &Socket) -> TlsStream<TcpStream> {
@@ -38,14 +38,14 @@ fn create(framing: &str) -> String {
 async fn serves_others(socket: &Socket) {
     let admin = socket.client("other", &["system:masters"]);
     let request = socket.call(Some(admin), get("/api/v1/namespaces"));
-    let (code, _) = timeout(PATIENCE, request).await.unwrap();
+    let (code, _) = timeout(RESPONSE_TIMEOUT, request).await.unwrap();
     assert_eq!(code, 200);
 }
 
 /// Everything the server still says. An end without TLS's own is an end.
 async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     let mut rest = Vec::new();
-    timeout(PATIENCE, stream.read_to_end(&mut rest))
+    timeout(RESPONSE_TIMEOUT, stream.read_to_end(&mut rest))
         .await
         .expect("the server keeps the connection open")
         .ok();
@@ -209,7 +209,7 @@ async fn incomplete_bodies_and_unread_watches_do_not_block_other_clients() {
         .header("content-type", "application/json")
         .body(Full::<Bytes>::from(map))
         .unwrap();
-    let (code, _) = timeout(PATIENCE, socket.call(Some(admin), request))
+    let (code, _) = timeout(RESPONSE_TIMEOUT, socket.call(Some(admin), request))
         .await
         .unwrap();
     assert_eq!(code, 201);
@@ -241,7 +241,9 @@ async fn idle_connections_do_not_block_new_clients() {
     // What was under way goes on.
     add_large_maps(&server, 1).await;
     let mut event = [0; 4096];
-    let read = timeout(PATIENCE, watching.read(&mut event)).await.unwrap();
+    let read = timeout(RESPONSE_TIMEOUT, watching.read(&mut event))
+        .await
+        .unwrap();
     assert!(read.unwrap() > 0);
     socket.close().await;
 }

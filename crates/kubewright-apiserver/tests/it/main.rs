@@ -5,6 +5,8 @@ mod client;
 mod custom;
 mod deletes;
 mod discovery;
+#[cfg(feature = "disk")]
+mod disk;
 mod eviction;
 mod faults;
 mod forms;

@@ -160,9 +160,9 @@ async fn apply_requires_a_field_manager_and_other_patches_forbid_force() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     let intent = json!({"apiVersion": "v1", "kind": "ConfigMap"});
-    let nobody = client.apply(&path, intent).await;
+    let unnamed = client.apply(&path, intent).await;
     assert_eq!(
-        (nobody.code, nobody.message()),
+        (unnamed.code, unnamed.message()),
         (
             422,
             "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required \

@@ -109,13 +109,13 @@ async fn policy_with_the_action_warn_only_warns() {
     validate(&client, "never", rule, json!(["Warn"])).await;
     let created = client.post(MAPS, map("a", json!({}))).await;
     assert_eq!(created.code, 201, "{}", created.text);
-    let told =
+    let message =
         "Validation failed for ValidatingAdmissionPolicy 'never' with binding 'never': not a";
     assert!(
         created
             .warnings()
             .iter()
-            .any(|warning| warning.contains(told)),
+            .any(|warning| warning.contains(message)),
         "{:?}",
         created.warnings()
     );
@@ -286,10 +286,10 @@ async fn failed_conversion_for_a_policy_is_subject_to_its_failure_policy() {
     let foo = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "a"}});
     let rejected = client.post(foos, foo.clone()).await;
     assert_eq!(rejected.code, 403, "{}", rejected.text);
-    let told = "policy \"second\" denied request: failed to configure policy: conversion webhook \
+    let message = "policy \"second\" denied request: failed to configure policy: conversion webhook \
                 for ex.io/v1, Kind=Foo failed: ";
     assert!(
-        rejected.message().starts_with(told),
+        rejected.message().starts_with(message),
         "{}",
         rejected.message()
     );

@@ -69,7 +69,7 @@ fn run(steps: &[Step]) -> (Store, BTreeMap<Revision, Model>) {
                 });
                 let stored = store
                     .put(key.clone(), expected, object)
-                    .expect("nobody else writes");
+                    .expect("no other writer exists");
                 if known.map(|(before, _)| before) != Some(value) {
                     model.insert(key.path().to_owned(), (value, stored.revision()));
                 }

@@ -1,11 +1,11 @@
 //! The columns that CustomResourceDefinitions declare.
 
 use jiff::Timestamp;
+use kubewright_wire::json_path::JsonPath;
 use serde_json::{Value, json};
 
 use super::age::since;
 use super::column::{ColumnDefinition, definition};
-use super::json_path::JsonPath;
 
 /// A column that a CustomResourceDefinition declares.
 #[derive(Clone, Debug)]
@@ -15,6 +15,7 @@ pub struct CustomColumn {
     format: String,
     description: String,
     priority: i64,
+    /// None when it cannot be parsed: all cells are null then.
     path: Option<JsonPath>,
 }
 
@@ -47,7 +48,7 @@ impl CustomColumn {
             format: text("format"),
             description,
             priority: column["priority"].as_i64().unwrap_or_default(),
-            path: JsonPath::parse(&path),
+            path: JsonPath::parse(&path).ok(),
         }
     }
 
@@ -124,5 +125,35 @@ mod tests {
         let spec = json!({"s": {"a": [1]}, "i": "2", "b": "yes", "d": "soon"});
         assert_eq!(cells(spec), json!(["{\"a\":[1]}", null, null, "<invalid>"]));
         assert_eq!(cells(json!({})), json!([null, null, null, null]));
+    }
+
+    #[test]
+    fn cell_is_the_first_value_at_the_path() {
+        let cell = |path: &str| {
+            let column = json!({"name": "S", "type": "string", "jsonPath": path});
+            let version = json!({"additionalPrinterColumns": [column]});
+            let object = json!({
+                "spec": {"ports": [80, 90], "a.b": {"c": "dot"}},
+                "status": {"conditions": [
+                    {"type": "Old", "status": "False"}, {"type": "Ready", "status": "True"},
+                ]},
+            });
+            CustomColumn::all(&version)[0].cell(&object, Timestamp::UNIX_EPOCH)
+        };
+        for (path, expected) in [
+            (".spec.ports[*]", json!("80")),
+            (".spec.ports[-1]", json!("90")),
+            (".spec.ports[5]", Value::Null),
+            (r".spec.a\.b.c", json!("dot")),
+            // As in client-go, the dot in the brackets separates two names.
+            (".spec['a.b'].c", Value::Null),
+            (
+                r#".status.conditions[?(@.type=="Ready")].status"#,
+                json!("True"),
+            ),
+            (".spec[", Value::Null),
+        ] {
+            assert_eq!(cell(path), expected, "{path}");
+        }
     }
 }

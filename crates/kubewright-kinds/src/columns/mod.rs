@@ -4,7 +4,6 @@ mod age;
 mod cell;
 mod column;
 mod custom;
-mod json_path;
 
 pub(crate) use age::human_duration;
 pub use cell::Row;

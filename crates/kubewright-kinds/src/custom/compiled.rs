@@ -1,7 +1,7 @@
 //! The compiled schemas of definitions, cached.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kubewright_core::Kind;
 use parking_lot::Mutex;
@@ -24,8 +24,11 @@ struct Compiled {
     group: String,
     kind: String,
     versions: Value,
-    schemas: Arc<Vec<CustomSchema>>,
+    schemas: Shared,
 }
+
+/// Set outside the lock of the cache, so that writes of other definitions do not wait for it.
+type Shared = Arc<OnceLock<Arc<Vec<CustomSchema>>>>;
 
 /// The schemas of all versions of a kind, from the `versions` of its definition.
 pub fn schemas(group: &str, kind: &str, versions: &Value) -> Arc<Vec<CustomSchema>> {
@@ -34,6 +37,12 @@ pub fn schemas(group: &str, kind: &str, versions: &Value) -> Arc<Vec<CustomSchem
 
 impl SchemaCache {
     fn schemas(&self, group: &str, kind: &str, versions: &Value) -> Arc<Vec<CustomSchema>> {
+        let schemas = self.entry(group, kind, versions);
+        Arc::clone(schemas.get_or_init(|| Arc::new(compile(group, kind, versions))))
+    }
+
+    /// The entry of a definition, without schemas when it is new.
+    fn entry(&self, group: &str, kind: &str, versions: &Value) -> Shared {
         let is_same = |cached: &Compiled| {
             cached.group == group && cached.kind == kind && cached.versions == *versions
         };
@@ -46,7 +55,7 @@ impl SchemaCache {
             group: group.to_owned(),
             kind: kind.to_owned(),
             versions: versions.clone(),
-            schemas: Arc::new(compile(group, kind, versions)),
+            schemas: Shared::default(),
         });
         let schemas = Arc::clone(&compiled.schemas);
         cache.push_front(compiled);
@@ -70,8 +79,6 @@ fn compile(group: &str, kind: &str, versions: &Value) -> Vec<CustomSchema> {
 
 #[cfg(test)]
 mod tests {
-    //! The compiled schemas of definitions, cached.
-
     use std::collections::VecDeque;
     use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! The `scale` subresource of custom resources.
 
+use kubewright_wire::json::decoded_go_type;
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
@@ -97,21 +98,8 @@ fn mistyped(pointer: &str, found: &Value, wanted: &str) -> String {
     format!(
         "{} accessor error: {text} is of the type {}, expected {wanted}",
         dotted(pointer),
-        go_type(found)
+        decoded_go_type(found)
     )
-}
-
-/// The name of the Go type of a value that was decoded from JSON.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
 }
 
 #[cfg(test)]

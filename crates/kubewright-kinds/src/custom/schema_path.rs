@@ -1,5 +1,6 @@
 //! Paths through schemas.
 
+use kubewright_wire::json_path::FieldPath;
 use serde_json::Value;
 
 /// Whether a path may have subscripts such as `['a']`.
@@ -16,19 +17,13 @@ pub(crate) fn resolve_path<'a>(
     schema: &'a Value,
     brackets: Brackets,
 ) -> Result<(String, &'a Value), String> {
-    let (mut found, mut schema, mut rest) = (String::new(), schema, path);
-    while !rest.is_empty() {
-        let (name, after) = match rest.strip_prefix('.') {
-            Some(after) => {
-                let end = after.find(['.', '[', ']']).unwrap_or(after.len());
-                let (name, after) = after.split_at_checked(end).unwrap_or((after, ""));
-                (name.to_owned(), after)
-            }
-            None => bracketed(rest, brackets)?,
-        };
-        if name.is_empty() {
-            return Err("unexpected end of JSON path".to_owned());
-        }
+    let names = match brackets {
+        Brackets::Allowed => FieldPath::new(path),
+        Brackets::Denied => FieldPath::new(path).without_brackets(),
+    };
+    let (mut found, mut schema) = (String::new(), schema);
+    for name in names {
+        let name = name.map_err(|error| error.to_string())?;
         let missing = || "does not refer to a valid field".to_owned();
         if schema["properties"].is_object() {
             schema = schema["properties"].get(&name).ok_or_else(missing)?;
@@ -40,40 +35,8 @@ pub(crate) fn resolve_path<'a>(
                 .ok_or_else(missing)?;
             found = format!("{found}[{name}]");
         }
-        rest = after;
     }
     Ok((found, schema))
-}
-
-/// Parses `['name']`. Returns the name and the rest of the text.
-fn bracketed(text: &str, brackets: Brackets) -> Result<(String, &str), String> {
-    let Some(inner) = text.strip_prefix('[') else {
-        let end = text.find(['.', '[', ']']).unwrap_or(text.len());
-        let found = text.get(..end).unwrap_or(text);
-        return Err(format!("expected [ or . but got: {found}"));
-    };
-    if brackets == Brackets::Denied {
-        return Err("array notation is not allowed".to_owned());
-    }
-    let quoted = inner.strip_prefix('\'').ok_or_else(|| {
-        let end = inner.find(['.', '[', ']']).unwrap_or(inner.len());
-        let found = inner.get(..end).unwrap_or(inner);
-        format!("expected single quoted string but got {found}")
-    })?;
-    let mut name = String::new();
-    let mut chars = quoted.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => name.extend(chars.next().map(|(_, escaped)| escaped)),
-            '\'' => {
-                let rest = quoted.get(at + 1..).unwrap_or_default();
-                let after = rest.strip_prefix(']').ok_or("expected ] but got the end")?;
-                return Ok((name, after));
-            }
-            c => name.push(c),
-        }
-    }
-    Err("unexpected end of JSON path".to_owned())
 }
 
 #[cfg(test)]

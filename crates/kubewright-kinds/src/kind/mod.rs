@@ -1,6 +1,8 @@
 //! What the server does with the objects of a built-in kind: the struct that each kind fills in.
 
 mod builtin;
+#[cfg(test)]
+mod builtin_tests;
 mod quota;
 mod resource_id;
 mod selectable_field;

@@ -15,12 +15,6 @@ pub struct FieldPath<'p> {
     is_open: bool,
 }
 
-/// The names of a field path without brackets, such as the replicas path of a scale subresource or
-/// the path of a selectable field.
-pub fn field_names(path: &str) -> Result<Vec<String>, FieldPathError> {
-    FieldPath::new(path).without_brackets().collect()
-}
-
 impl<'p> FieldPath<'p> {
     /// The names of this path.
     pub fn new(path: &'p str) -> Self {
@@ -133,7 +127,7 @@ fn unescape(text: &str) -> Result<String, FieldPathError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FieldPath, FieldPathError, field_names};
+    use super::{FieldPath, FieldPathError};
 
     fn names(path: &str) -> Result<Vec<String>, String> {
         FieldPath::new(path)
@@ -189,10 +183,9 @@ mod tests {
 
     #[test]
     fn simple_path_has_only_names_after_dots() {
-        assert_eq!(
-            field_names(".spec.replicas"),
-            Ok(vec!["spec".to_owned(), "replicas".to_owned()])
-        );
-        assert_eq!(field_names(".a['b']"), Err(FieldPathError::ArrayNotation));
+        let simple = |path| FieldPath::new(path).without_brackets().collect();
+        let names: Result<Vec<String>, FieldPathError> = simple(".spec.replicas");
+        assert_eq!(names, Ok(vec!["spec".to_owned(), "replicas".to_owned()]));
+        assert_eq!(simple(".a['b']"), Err(FieldPathError::ArrayNotation));
     }
 }

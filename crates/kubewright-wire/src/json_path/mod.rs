@@ -2,17 +2,16 @@
 //!
 //! There are two grammars. [`JsonPath`] is the one of k8s.io/client-go/util/jsonpath, for printer
 //! columns and `kubectl -o jsonpath`, without templates (`{..}`, `range`). [`FieldPath`] is the
-//! simpler one of k8s.io/apiextensions-apiserver, for selectable fields, the scale subresource and
-//! the `fieldPath` of validation rules, which has only field names.
+//! simpler one of k8s.io/apiextensions-apiserver, for selectable fields and the `fieldPath` of
+//! validation rules, which has only field names.
 //!
 //! ```
-//! use kubewright_wire::json_path::{JsonPath, field_names};
+//! use kubewright_wire::json_path::JsonPath;
 //! use serde_json::json;
 //!
 //! let object = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
 //! let path = JsonPath::parse(r#".status.conditions[?(@.type=="Ready")].status"#)?;
 //! assert_eq!(path.first(&object), Some(&json!("True")));
-//! assert_eq!(field_names(".spec.replicas").unwrap_or_default(), ["spec", "replicas"]);
 //! # Ok::<(), kubewright_wire::json_path::JsonPathError>(())
 //! ```
 
@@ -24,5 +23,5 @@ mod parse;
 mod path;
 
 pub use error::{EvaluateError, FieldPathError, JsonPathError};
-pub use field_path::{FieldPath, field_names};
+pub use field_path::FieldPath;
 pub use path::{Comparison, Filter, JsonPath, Operand, Operator, Step};

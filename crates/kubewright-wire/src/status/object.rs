@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use kubewright_core::Kind;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
@@ -178,11 +177,6 @@ impl Status {
     pub fn with_cause(mut self, cause: Cause) -> Self {
         self.details.get_or_insert_default().causes.push(cause);
         self
-    }
-
-    /// The kind of this object.
-    pub fn object_kind() -> Kind {
-        Kind::new("", "v1", "Status")
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use kubewright_cel::{Budget, CompileError, Condition, Environment, OUT_OF_BUDGET, Variables};
+use kubewright_kinds::json::{items, text};
+use serde_json::Value;
 
 use crate::aggregate::aggregate;
 
@@ -67,14 +69,9 @@ impl NamedCondition {
     }
 }
 
-/// Compiles conditions and returns whether all are true.
-pub(crate) fn all_hold(
-    conditions: &[String],
-    environment: &Environment,
-    variables: &Variables,
-) -> Result<bool, String> {
-    let conditions = conditions.iter().map(String::as_str);
-    Conditions::compile(conditions, environment).hold(variables)
+/// The expressions of the match conditions of a webhook, or of the spec of a policy.
+pub(crate) fn condition_texts(value: &Value) -> impl Iterator<Item = &str> {
+    items(&value["matchConditions"]).map(|condition| text(&condition["expression"]))
 }
 
 /// False if any result is false; else the distinct errors, if any; else true.
@@ -104,17 +101,17 @@ mod tests {
     use kubewright_cel::{ConditionInput, webhook_environment};
     use serde_json::json;
 
-    use super::{OUT_OF_BUDGET, all_hold};
+    use super::{Conditions, OUT_OF_BUDGET};
 
     fn evaluated(conditions: &[&str]) -> Result<bool, String> {
-        let conditions: Vec<String> = conditions.iter().map(ToString::to_string).collect();
+        let compiled = Conditions::compile(conditions.iter().copied(), webhook_environment());
         let object = json!({"data": {"word": "yes"}});
         let input = ConditionInput {
             object: Some(&object),
             old_object: None,
             request: &json!({"operation": "CREATE"}),
         };
-        all_hold(&conditions, webhook_environment(), &input.variables())
+        compiled.hold(&input.variables())
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod rule;
 mod selector;
 mod versions;
 
-pub(crate) use conditions::{Conditions, all_hold};
+pub(crate) use conditions::{Conditions, condition_texts};
 pub(crate) use criteria::{Criteria, Invocation};
 pub(crate) use request::{condition_request, request};
 pub(crate) use versions::{ConversionFailure, VersionedObjects, converted, in_version, objects};

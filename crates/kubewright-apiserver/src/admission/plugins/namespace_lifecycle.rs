@@ -1,4 +1,5 @@
-//! NamespaceLifecycle: no object is created in a namespace that is missing or being deleted
+//! NamespaceLifecycle: no object is created in a namespace that is missing or being deleted, and
+//! the namespaces `default`, `kube-system` and `kube-public` cannot be deleted
 //! (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle).
 
 use kubewright_core::{Operation, Resource};
@@ -10,6 +11,8 @@ use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::{Key, ObservedRevision, Store};
 
+/// Denies requests and changes nothing. Kubernetes runs it in the mutating phase, so that it denies
+/// before other plugins and webhooks see the object.
 pub(super) fn mutate(
     context: &AdmissionContext,
     attributes: &mut AdmissionAttributes,

@@ -8,7 +8,7 @@ use kubewright_kinds::admissionregistration::Expressions;
 use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
-use crate::admission::matching::Conditions;
+use crate::admission::matching::{Conditions, condition_texts};
 
 /// An expression with its text.
 #[derive(Debug)]
@@ -140,8 +140,4 @@ impl Mutations {
     pub(super) fn variables(&self) -> &Composition {
         self.expressions.variables()
     }
-}
-
-fn condition_texts(spec: &Value) -> impl Iterator<Item = &str> {
-    items(&spec["matchConditions"]).map(|condition| text(&condition["expression"]))
 }

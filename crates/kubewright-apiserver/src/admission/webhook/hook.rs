@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kubewright_cel::webhook_environment;
 use kubewright_core::{FailurePolicy, Reinvocation, WebhookKind};
 use kubewright_kinds::admissionregistration::{
     MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION,
@@ -10,14 +11,14 @@ use kubewright_kinds::admissionregistration::{
 use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
-use crate::admission::matching::Criteria;
+use crate::admission::matching::{Conditions, Criteria, condition_texts};
 use crate::store::{Object, Snapshot};
 use crate::webhook_client::ClientConfig;
 
 const DEFAULT_TIMEOUT_SECONDS: u64 = 10;
 
 /// One webhook of a stored configuration.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Hook {
     /// The configuration and the index in it.
     pub(super) id: (String, usize),
@@ -25,8 +26,7 @@ pub(super) struct Hook {
     pub(super) name: String,
     pub(super) criteria: Criteria,
     pub(super) failure_policy: FailurePolicy,
-    /// CEL expressions that must all be true.
-    pub(super) conditions: Vec<String>,
+    pub(super) conditions: Conditions,
     /// Whether it can be called in a dry run.
     pub(super) has_no_side_effects: bool,
     pub(super) reinvocation: Reinvocation,
@@ -56,6 +56,11 @@ pub(super) fn hooks_of(kind: WebhookKind, configuration: &Object) -> Vec<Hook> {
         .collect()
 }
 
+/// Whether any webhook of a configuration has conditions. Compiles none of them.
+pub(super) fn has_conditions(configuration: &Object) -> bool {
+    items(&configuration.value()["webhooks"]).any(|hook| condition_texts(hook).next().is_some())
+}
+
 impl Hook {
     /// The name in error messages.
     pub(super) fn display_name(&self) -> String {
@@ -75,9 +80,7 @@ impl Hook {
                 Some("Ignore") => FailurePolicy::Ignore,
                 _ => FailurePolicy::Fail,
             },
-            conditions: items(&value["matchConditions"])
-                .map(|condition| text(&condition["expression"]).to_owned())
-                .collect(),
+            conditions: Conditions::compile(condition_texts(value), webhook_environment()),
             has_no_side_effects: matches!(
                 value["sideEffects"].as_str(),
                 Some("None" | "NoneOnDryRun")

@@ -9,11 +9,9 @@ use super::review::{denial, review_for, verify};
 use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, objects};
+use crate::scheme::not_registered;
 use crate::warnings::Warnings;
 use crate::webhook_client::{ResponseFormat, WebhookCall};
-
-/// The name of the scheme in errors of the API server's decoder.
-const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 /// Why a webhook did not admit a request.
 pub(super) enum InvokeError {
@@ -62,8 +60,8 @@ pub(super) async fn invoke(
         .map_err(|why| InvokeError::Call(format!("failed to call webhook: {why}")))?;
     if reviewed.kind != AdmissionReview::KIND {
         return Err(InvokeError::Call(format!(
-            "failed to call webhook: no kind {:?} is registered for version {:?} in scheme {SCHEME:?}",
-            reviewed.kind, reviewed.api_version
+            "failed to call webhook: {}",
+            not_registered(&reviewed.kind, &reviewed.api_version)
         )));
     }
     let response = verify(&review, reviewed, hook.kind)

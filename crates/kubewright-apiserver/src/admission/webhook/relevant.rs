@@ -1,6 +1,6 @@
 //! Which webhooks see a request.
 
-use kubewright_cel::{ConditionInput, webhook_environment};
+use kubewright_cel::ConditionInput;
 use kubewright_core::FailurePolicy;
 use kubewright_kinds::groups::ADMISSION_REGISTRATION;
 use kubewright_wire::status::Status;
@@ -8,7 +8,7 @@ use kubewright_wire::status::Status;
 use super::hook::Hook;
 use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
-use crate::admission::matching::{Invocation, all_hold, condition_request, objects};
+use crate::admission::matching::{Invocation, condition_request, objects};
 
 /// The version in which a webhook sees a request; none when its rules or conditions exclude it.
 pub(super) async fn invocation(
@@ -49,7 +49,7 @@ async fn conditions_hold(
         old_object: objects.old.as_ref(),
         request: &request,
     };
-    match all_hold(&hook.conditions, webhook_environment(), &input.variables()) {
+    match hook.conditions.hold(&input.variables()) {
         Ok(holds) => Ok(holds),
         Err(_) if hook.failure_policy == FailurePolicy::Ignore => Ok(false),
         Err(why) => {

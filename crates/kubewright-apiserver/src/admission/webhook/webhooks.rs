@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kubewright_core::WebhookKind;
 use kubewright_wire::status::Status;
 
-use super::hook::{Hook, configurations, hooks_of};
+use super::hook::{Hook, configurations, has_conditions, hooks_of};
 use super::mutate::MutatingWebhooks;
 use super::validate::validate;
 use crate::admission::attributes::AdmissionAttributes;
@@ -14,7 +14,7 @@ use crate::admission::plugin::{AdmissionPlugin, AdmissionPlugins};
 use crate::store::ParsedCache;
 use crate::warnings::Warnings;
 
-/// The stored webhook configurations, each parsed once.
+/// The stored webhook configurations, each parsed once, with their conditions compiled.
 #[derive(Debug, Default)]
 pub(in crate::admission) struct Webhooks {
     parsed: ParsedCache<Vec<Hook>>,
@@ -25,6 +25,15 @@ impl Webhooks {
     pub(in crate::admission) fn exist(context: &AdmissionContext, kind: WebhookKind) -> bool {
         let snapshot = context.store.snapshot();
         configurations(&snapshot, kind).next().is_some()
+    }
+
+    /// Whether any webhook of a kind has conditions.
+    pub(in crate::admission) fn have_conditions(
+        context: &AdmissionContext,
+        kind: WebhookKind,
+    ) -> bool {
+        let snapshot = context.store.snapshot();
+        configurations(&snapshot, kind).any(|configuration| has_conditions(configuration))
     }
 
     /// The mutating webhooks for one request.

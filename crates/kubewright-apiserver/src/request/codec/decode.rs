@@ -13,6 +13,7 @@ use crate::request::message::Content;
 use crate::request::options::FieldValidation;
 use crate::request::target::Target;
 use crate::resources::{cannot_handle, conform_builtin, undecodable};
+use crate::scheme::not_registered;
 
 /// How many bytes of a malformed body its error shows.
 const MAX_SHOWN: usize = 30;
@@ -253,11 +254,7 @@ fn other_kind(sent: &Kind, kind: &Kind) -> Status {
             kind.kind
         )
     } else {
-        format!(
-            "no kind {:?} is registered for version {:?} in scheme \"pkg/runtime/scheme.go:111\"",
-            sent.kind,
-            sent.api_version()
-        )
+        not_registered(&sent.kind, &sent.api_version())
     };
     Status::bad_request(format!(
         "{} in version {:?} cannot be handled as a {}: {why}",

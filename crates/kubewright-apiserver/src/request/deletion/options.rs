@@ -11,6 +11,7 @@ use crate::request::codec::decode::{self, BodyError};
 use crate::request::message::Content;
 use crate::request::options::{DryRun, parse_integer};
 use crate::resources::conform_builtin;
+use crate::scheme::not_registered;
 use crate::store::Object;
 
 const KIND: &str = "DeleteOptions";
@@ -218,10 +219,7 @@ fn check_kind(value: &Value) -> Result<(), Status> {
         }
         (version, kind) => {
             let version = if version.is_empty() { "v1" } else { version };
-            format!(
-                "no kind {kind:?} is registered for version {version:?} in scheme \
-                 \"pkg/runtime/scheme.go:111\""
-            )
+            not_registered(kind, version)
         }
     };
     Err(Status::bad_request(why))

@@ -211,7 +211,7 @@ mod tests {
 
     use super::{ErrorList, validate};
 
-    fn told(object: &Value, old: Option<&Value>) -> Vec<String> {
+    fn messages(object: &Value, old: Option<&Value>) -> Vec<String> {
         let mut errors = ErrorList::default();
         validate(object, old, &mut errors);
         let causes = errors.into_causes();
@@ -223,13 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_says_of_which_family_it_is_and_names_its_ports() {
+    fn address_type_is_required_and_port_names_are_unique() {
         let slice = json!({
             "ports": [{"name": "a", "protocol": "TCP"}, {"name": "a", "protocol": "HTTP"}],
             "endpoints": [{"addresses": []}],
         });
         assert_eq!(
-            told(&slice, None),
+            messages(&slice, None),
             [
                 "addressType: Required value",
                 "ports[1].name: Duplicate value: \"a\"",
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_of_the_family_and_written_plainly() {
+    fn addresses_have_the_family_of_the_slice_in_canonical_form() {
         let four = slice(
             "IPv4",
             &[
@@ -253,7 +253,7 @@ mod tests {
             ],
         );
         assert_eq!(
-            told(&four, None),
+            messages(&four, None),
             [
                 "endpoints[0].addresses[1]: Invalid value: \"010.0.0.1\": must not have leading \
                  0s",
@@ -266,7 +266,7 @@ mod tests {
         );
         let six = slice("IPv6", &["2001:db8::1", "2001:DB8::1", "10.0.0.1"]);
         assert_eq!(
-            told(&six, None),
+            messages(&six, None),
             [
                 "endpoints[0].addresses[1]: Invalid value: \"2001:DB8::1\": must be in canonical \
                  form (\"2001:db8::1\")",
@@ -276,16 +276,17 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_mean_another_place_everywhere_are_none() {
+    fn special_addresses_are_invalid() {
         let range = |family, address: &str| {
-            let told = told(&slice(family, &[address]), None);
-            let told = told.into_iter().map(|text| {
-                let (_, detail) = text
-                    .split_once(": may not be ")
-                    .expect("what it may not be");
-                detail.to_owned()
-            });
-            told.collect::<Vec<_>>()
+            let details = messages(&slice(family, &[address]), None)
+                .into_iter()
+                .map(|text| {
+                    let (_, detail) = text
+                        .split_once(": may not be ")
+                        .expect("what it may not be");
+                    detail.to_owned()
+                });
+            details.collect::<Vec<_>>()
         };
         assert_eq!(range("IPv4", "0.0.0.0"), ["unspecified (0.0.0.0)"]);
         assert_eq!(
@@ -308,9 +309,9 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_has_two_parts_and_may_end_with_a_dot() {
+    fn fqdn_has_two_labels_and_an_optional_trailing_dot() {
         assert_eq!(
-            told(&slice("FQDN", &["a.example.", "", "one."]), None),
+            messages(&slice("FQDN", &["a.example.", "", "one."]), None),
             [
                 "endpoints[0].addresses[1]: Required value",
                 "endpoints[0].addresses[2]: Invalid value: \"one\": should be a domain with at \
@@ -327,7 +328,7 @@ mod tests {
                 "forNodes": [{"name": "n"}, {"name": "n"}]},
         }]});
         assert_eq!(
-            told(&slice, None),
+            messages(&slice, None),
             [
                 "endpoints[0].hints.forZones[1].name: Duplicate value: \"a\"",
                 "endpoints[0].hints.forNodes[1].name: Duplicate value: \"n\"",
@@ -336,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_may_stay_but_the_family_does_not_change() {
+    fn stored_address_is_kept_and_address_type_is_immutable() {
         let old = slice("IPv4", &["10.0.0.1"]);
         assert_eq!(
-            told(&slice("IPv6", &["10.0.0.1"]), Some(&old)),
+            messages(&slice("IPv6", &["10.0.0.1"]), Some(&old)),
             ["addressType: Invalid value: \"IPv6\": field is immutable"]
         );
         let worse = slice("IPv4", &["x"]);
-        assert_eq!(told(&worse, Some(&old)).len(), 1);
-        assert!(told(&worse, Some(&worse)).is_empty());
+        assert_eq!(messages(&worse, Some(&old)).len(), 1);
+        assert!(messages(&worse, Some(&worse)).is_empty());
     }
 }

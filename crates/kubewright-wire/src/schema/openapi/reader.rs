@@ -119,7 +119,7 @@ impl Reader {
             .named
             .get(target)
             .copied()
-            .ok_or_else(|| OpenApiError::new(place, format!("nothing is called {target}")))?;
+            .ok_or_else(|| OpenApiError::new(place, format!("unknown type {target}")))?;
         Ok(match atomic_of(node, place)? {
             None => id,
             Some(atomic) => self.overridden(id, atomic),
