@@ -34,6 +34,13 @@ fn paths_of_the_page_exist() {
         .filter_map(|span| Some((span, base(span)?.join(span))))
         .collect();
     assert!(paths.len() > 80, "too few paths were read: {}", paths.len());
+    let without_crate: Vec<_> = code_spans(&page)
+        .filter(|span| span.contains('/') && span.ends_with(".rs") && base(span).is_none())
+        .collect();
+    assert!(
+        without_crate.is_empty(),
+        "name no crate: {without_crate:#?}"
+    );
     let missing: Vec<_> = paths
         .iter()
         .filter(|(_, path)| !path.exists())

@@ -1,4 +1,4 @@
-//! All writes: server-side apply, status, merge patch and delete.
+//! Writes of objects: server-side apply, status, merge patch and delete.
 //!
 //! A request is sent only when it changes something. Its response enters the store's overlay, so
 //! that the next read from the cache returns it.
