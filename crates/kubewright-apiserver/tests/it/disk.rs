@@ -12,7 +12,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const ROUNDS: usize = 10;
 
 fn server(folder: &tempfile::TempDir) -> Server {
-    Server::open(ServerOptions::default(), folder.path()).unwrap()
+    Server::open(ServerOptions::default(), folder.path()).expect("an empty folder")
 }
 
 /// Stores a ConfigMap without the wait for the disk. Returns the revision before.
@@ -23,7 +23,9 @@ fn store_unsettled(store: &Store, name: &str) -> Revision {
         "metadata": {"name": name, "namespace": "default"},
     });
     let key = Key::new("configmaps", Some("default"), name);
-    store.put(key, Expected::Absent, object).unwrap();
+    store
+        .put(key, Expected::Absent, object)
+        .expect("no such object");
     before
 }
 
@@ -31,7 +33,7 @@ fn store_unsettled(store: &Store, name: &str) -> Revision {
 /// nothing else.
 fn is_on_disk(store: &Store, after: Revision) -> bool {
     let changes = store.watch_resource_from("configmaps", after).now();
-    !changes.unwrap().is_empty()
+    !changes.expect("a recent revision").is_empty()
 }
 
 #[tokio::test]
